@@ -85,8 +85,11 @@ void close_place(char* begin, size_t bytes) {
   ASAN_POISON_MEMORY_REGION(begin, bytes);
 }
 void open_places(char* block, const std::vector<Lifetime>& values, int call) {
-  for (const Lifetime& v : values)
-    if (v.first == call) ASAN_UNPOISON_MEMORY_REGION(block + v.offset, v.bytes);
+  for (const Lifetime& v : values) {
+    if (v.first == call) {
+      ASAN_UNPOISON_MEMORY_REGION(block + v.offset, v.bytes);
+    }
+  }
 }
 void close_places(char* block, const std::vector<Lifetime>& values, int call) {
   for (const Lifetime& v : values)

@@ -2,9 +2,10 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <ostream>
-#include <sstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,18 +64,50 @@ class HB_API NotImplementedError : public Error {
 };
 
 namespace detail {
+/// An argument of a message: where it lies and what prints it. Messages are joined from these by the library, so that a
+/// check costs the code around it two pointers an argument and not the code of a stream.
+struct Printed {
+  const void* value;
+  void (*print)(std::ostream& out, const void* value);
+};
+HB_API void print_text(std::ostream& out, const void* text);
+template <class T>
+void print_value(std::ostream& out, const void* value) {
+  out << *static_cast<const T*>(value);
+}
+template <class Function>
+void print_function(std::ostream& out, const void* value) {  // a manipulator, as std::hex
+  out << reinterpret_cast<Function*>(const_cast<void*>(value));
+}
+template <class T>
+Printed printed(const T& value) {
+  if constexpr (std::is_function_v<T>)
+    return {reinterpret_cast<const void*>(&value), print_function<T>};
+  else if constexpr (std::is_array_v<T> && std::is_same_v<std::remove_extent_t<T>, char>)
+    return {value, print_text};
+  else
+    return {std::addressof(value), print_value<T>};
+}
+HB_API std::string joined(const Printed* parts, size_t count);
+/// Throws E with the joined message.
+template <class E>
+[[noreturn]] HB_API void throw_joined(const Printed* parts, size_t count);
+
 /// Joins the printed forms of its arguments.
 template <class... Args>
 std::string str(const Args&... args) {
-  std::ostringstream out;
-  (void)(out << ... << args);
-  return out.str();
+  const Printed parts[] = {printed(args)..., {}};
+  return joined(parts, sizeof...(args));
 }
 inline const char* str(const char* text) { return text; }  // the string is made where it is thrown
 inline std::string str(const std::string& text) { return text; }
 
-[[noreturn]] HB_API void fail(const char* file, int line, const std::string& msg);
-[[noreturn]] HB_API void fail(const char* file, int line, const char* msg);
+/// Throws E, one of the classes above, with the printed forms of the arguments.
+template <class E, class... Args>
+[[noreturn]] void fail(const Args&... args) {
+  const Printed parts[] = {printed(args)..., {}};
+  throw_joined<E>(parts, sizeof...(args));
+}
 /// Hands a warning to the sink, by default print_warning. The bridge's sink is the program's c10::WarningHandler.
 HB_API void warn(const std::string& msg);
 HB_API void print_warning(const std::string& msg);
@@ -84,21 +117,21 @@ HB_API void set_warning_sink(WarningSink sink);
 }  // namespace hb
 
 /// Throws hb::Error with the joined arguments unless the condition holds.
-#define HB_CHECK(cond, ...)                                                                           \
-  do {                                                                                                \
-    if (HB_UNLIKELY(!(cond))) ::hb::detail::fail(__FILE__, __LINE__, ::hb::detail::str(__VA_ARGS__)); \
+#define HB_CHECK(cond, ...)                                                 \
+  do {                                                                      \
+    if (HB_UNLIKELY(!(cond))) ::hb::detail::fail<::hb::Error>(__VA_ARGS__); \
   } while (0)
 /// The same for an index out of range and for what is not supported.
-#define HB_CHECK_INDEX(cond, ...)                                                     \
-  do {                                                                                \
-    if (HB_UNLIKELY(!(cond))) throw ::hb::IndexError(::hb::detail::str(__VA_ARGS__)); \
+#define HB_CHECK_INDEX(cond, ...)                                                \
+  do {                                                                           \
+    if (HB_UNLIKELY(!(cond))) ::hb::detail::fail<::hb::IndexError>(__VA_ARGS__); \
   } while (0)
 /// For a value that is not one of those allowed.
-#define HB_CHECK_VALUE(cond, ...)                                                     \
-  do {                                                                                \
-    if (HB_UNLIKELY(!(cond))) throw ::hb::ValueError(::hb::detail::str(__VA_ARGS__)); \
+#define HB_CHECK_VALUE(cond, ...)                                                \
+  do {                                                                           \
+    if (HB_UNLIKELY(!(cond))) ::hb::detail::fail<::hb::ValueError>(__VA_ARGS__); \
   } while (0)
-#define HB_NOT_SUPPORTED(...) throw ::hb::NotImplementedError(::hb::detail::str(__VA_ARGS__))
+#define HB_NOT_SUPPORTED(...) ::hb::detail::fail<::hb::NotImplementedError>(__VA_ARGS__)
 #define HB_CHECK_SUPPORTED(cond, ...)                        \
   do {                                                       \
     if (HB_UNLIKELY(!(cond))) HB_NOT_SUPPORTED(__VA_ARGS__); \

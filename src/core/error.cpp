@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <sstream>
 
 #include <halfbridge/intrusive_ptr.h>
 
@@ -26,11 +27,23 @@ void Error::add_context(std::string more) {
 intrusive_ptr_target::~intrusive_ptr_target() = default;
 
 namespace detail {
-void fail(const char* file, int line, const std::string& msg) {
-  (void)file, (void)line;
-  throw Error(msg);
+void print_text(std::ostream& out, const void* text) { out << static_cast<const char*>(text); }
+std::string joined(const Printed* parts, size_t count) {
+  std::ostringstream out;
+  for (size_t i = 0; i < count; ++i) parts[i].print(out, parts[i].value);
+  return out.str();
 }
-void fail(const char* file, int line, const char* msg) { fail(file, line, std::string(msg)); }
+template <class E>
+void throw_joined(const Printed* parts, size_t count) {
+  throw E(joined(parts, count));
+}
+template void throw_joined<Error>(const Printed*, size_t);
+template void throw_joined<IndexError>(const Printed*, size_t);
+template void throw_joined<ValueError>(const Printed*, size_t);
+template void throw_joined<TypeError>(const Printed*, size_t);
+template void throw_joined<LinAlgError>(const Printed*, size_t);
+template void throw_joined<NotImplementedError>(const Printed*, size_t);
+
 void print_warning(const std::string& msg) { std::fprintf(stderr, "Warning: %s\n", msg.c_str()); }
 
 namespace {

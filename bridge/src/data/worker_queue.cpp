@@ -15,9 +15,8 @@ template class Iterator<std::vector<Example<>>>;
 
 namespace detail {
 void empty_request(size_t batch_size) {
-  hb::detail::fail(__FILE__, __LINE__,
-                   hb::detail::str("[DataLoader] expected a batch of at least one example, got batch_size ", batch_size,
-                                   " and an empty request from the sampler"));
+  hb::detail::fail<hb::Error>("[DataLoader] expected a batch of at least one example, got batch_size ", batch_size,
+                              " and an empty request from the sampler");
 }
 template class BatchLoader<Example<>, std::vector<size_t>>;
 template class BatchLoader<std::vector<Example<>>, std::vector<size_t>>;
