@@ -30,12 +30,6 @@ FormulaLoop<T> formula_of(const ElementwiseFn& fn) {
   return f;
 }
 
-/// The integer whose size T has.
-template <class T>
-using Bits =
-    std::conditional_t<sizeof(T) == 2, uint16_t,
-                       std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 8, uint64_t, T>>>;
-
 /// A formula's loop, which computes a value to the same bits wherever it stands: where what remains after the last
 /// whole vector would be computed otherwise, it is filled up to one.
 template <class T>
@@ -173,7 +167,7 @@ struct Runner {
   void bring(int k, const RowsAt& at, Rows rows) {
     const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
     if (lies_across(k, at) && rows.n0 <= kTransposeTile && rows.n1 <= kTransposeTile)
-      transpose_tile<Bits<T>>(memory[k], row_bytes, at.data, at.s0, rows.n1, rows.n0);
+      transpose_tile<BitsOf<T>>(memory[k], row_bytes, at.data, at.s0, rows.n1, rows.n0);
     else
       move[k](RowsAt{memory[k], sizeof(T), row_bytes}, at, rows);
   }

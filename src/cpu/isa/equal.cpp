@@ -11,15 +11,17 @@ constexpr int64_t kRun = 256;  // elements compared between two looks at the res
 
 template <class T>
 bool run_differs(const T* a, const T* b, int64_t n) {
-  bool differs = false;
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
     float x[kRun], y[kRun];
     load(a, x, n), load(b, y, n);
-    for (int64_t i = 0; i < n; ++i) differs |= !(x[i] == y[i]);
+    return run_differs(x, y, n);
   } else {
-    for (int64_t i = 0; i < n; ++i) differs |= !(a[i] == b[i]);
+    // As wide as an element: of a bool the compiler makes no vector code.
+    using Flag = std::conditional_t<sizeof(T) <= 8, BitsOf<T>, uint64_t>;
+    Flag differs = 0;
+    for (int64_t i = 0; i < n; ++i) differs |= static_cast<Flag>(!(a[i] == b[i]));
+    return differs != 0;
   }
-  return differs;
 }
 
 template <class T>

@@ -8,6 +8,7 @@
 #include "cpu/isa/copy_bytes.h"
 #include "cpu/isa/map_pairs.h"
 #include "cpu/isa/runs.h"
+#include "cpu/isa/vec.h"
 #include "cpu/scratch.h"
 
 namespace hb::cpu::HB_ISA {
@@ -112,10 +113,9 @@ inline T chosen(bool take_b, T b, T a) {
   if constexpr (std::is_integral_v<T>) {
     return take_b ? b : a;
   } else {
-    using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
-    const auto mask = static_cast<Bits>(-static_cast<Bits>(take_b));
-    const auto from_b = std::bit_cast<Bits>(b) & mask, from_a = std::bit_cast<Bits>(a) & ~mask;
-    return std::bit_cast<T>(static_cast<Bits>(from_b | from_a));
+    const auto mask = static_cast<BitsOf<T>>(-static_cast<BitsOf<T>>(take_b));
+    const auto from_b = std::bit_cast<BitsOf<T>>(b) & mask, from_a = std::bit_cast<BitsOf<T>>(a) & ~mask;
+    return std::bit_cast<T>(static_cast<BitsOf<T>>(from_b | from_a));
   }
 }
 
