@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "backend/sort.h"
+#include "cpu/isa/lanes.h"
 #include "cpu/isa/vec.h"
 #include "formulas/carried.h"
 
@@ -90,8 +91,60 @@ void accumulate_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t 
   }
 }
 
+using Places = Vector<int64_t>;
+constexpr int kPlaces = kLanes<int64_t>;
+
+/// The lanes moved up by `by`; the lowest stay.
+template <int by>
+inline Places moved_up(Places v) {
+  Places from;
+  for (int k = 0; k < kPlaces; ++k) from[k] = k < by ? k : k - by;
+  return __builtin_shuffle(v, from);
+}
+/// In each lane, the largest (smallest) up to it.
+template <bool kLargest, int by = 1>
+inline Places running(Places v) {
+  const Places below = moved_up<by>(v);
+  v = (kLargest ? v > below : v < below) ? v : below;
+  if constexpr (2 * by < kPlaces)
+    return running<kLargest, 2 * by>(v);
+  else
+    return v;
+}
+
+/// A line of integers, without branches: they are often equal, which nobody could foretell. A vector's values meet each
+/// other before they meet the largest so far, for which the next vector waits.
+template <bool kLargest, class T>
+void extremum_of_integers(T* out, int64_t* at, const T* in, int64_t n) {
+  using Values = typename LanesOf<T, kPlaces>::Unaligned;
+  Places best = Places{} + static_cast<int64_t>(in[0]), place{}, here;
+  for (int k = 0; k < kPlaces; ++k) here[k] = k;
+  int64_t i = 0;
+  for (; i + kPlaces <= n; i += kPlaces, here += kPlaces) {
+    const Places own = __builtin_convertvector(*reinterpret_cast<const Values*>(in + i), Places);
+    const Places most = running<kLargest>(own);
+    const Places found = running<true>(own == most ? here : Places{});
+    const auto behind = kLargest ? most < best : most > best;
+    best = behind ? best : most, place = behind ? place : found;
+    *reinterpret_cast<Values*>(out + i) = __builtin_convertvector(best, Values);
+    store<int64_t>(at + i, place);
+    const Places last = Places{} + (kPlaces - 1);
+    best = __builtin_shuffle(best, last), place = __builtin_shuffle(place, last);
+  }
+  T value = static_cast<T>(best[0]);
+  int64_t its = place[0];
+  for (; i < n; ++i) {
+    const bool behind = kLargest ? in[i] < value : in[i] > value;
+    out[i] = value = behind ? value : in[i], at[i] = its = behind ? its : i;
+  }
+}
+
 template <bool kLargest, class T>
 void extremum(T* out, int64_t* at, const T* in, int64_t n) {
+  if constexpr (std::is_integral_v<T>) {
+    using Number = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+    return extremum_of_integers<kLargest>(reinterpret_cast<Number*>(out), at, reinterpret_cast<const Number*>(in), n);
+  }
   using C = Compared<T>;
   T value = in[0];
   C best = static_cast<C>(value);
@@ -99,13 +152,8 @@ void extremum(T* out, int64_t* at, const T* in, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const C v = static_cast<C>(in[i]);
     const bool behind = kLargest ? v < best : v > best;
-    if constexpr (std::is_integral_v<T>) {  // often equal: without branches, which nobody could foretell
-      best = behind ? best : v, place = behind ? place : i;
-      value = static_cast<T>(best);
-    } else if (HB_UNLIKELY(!behind && (v != v || best == best))) {
-      // Records are rare: all else is settled by one comparison, which NaN fails.
-      best = v, value = in[i], place = i;
-    }
+    // Records are rare: all else is settled by one comparison, which NaN fails.
+    if (HB_UNLIKELY(!behind && (v != v || best == best))) best = v, value = in[i], place = i;
     out[i] = value;
     at[i] = place;
   }
