@@ -1,4 +1,4 @@
-// LAPACK beside threads with small stacks, fork() and a machine that has none.
+// LAPACK and the loops beside it: results, threads with small stacks, fork() and a machine that has none.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -41,7 +41,54 @@ void* on_small_stack(void* right) {
   return nullptr;
 }
 
+/// Symmetric matrices that steps towards a diagonal find hard.
+std::vector<torch::Tensor> hard_matrices(int64_t n, torch::Dtype dtype) {
+  const torch::Tensor a = torch::randn({n, n}, dtype), h = a + a.t(), one = torch::eye(n, dtype);
+  const torch::Tensor rows = torch::arange(n).to(dtype), apart = rows.unsqueeze(1) - rows;
+  const torch::Tensor graded = torch::pow(10., (rows.unsqueeze(1) + rows) * -0.1);
+  return {h,
+          one,
+          torch::zeros({n, n}, dtype),
+          torch::ones({n, n}, dtype),
+          h * graded,
+          one + h * 1e-6,
+          apart.abs().eq(1).to(dtype),
+          torch::diag(rows.fmod(3)),
+          h * 1e-25,
+          h * 1e25,
+          h * 1e-38};
+}
+
+/// Whether values and vectors are those of `h`, within some units of the last place of its largest value.
+void expect_eigen(const torch::Tensor& h, const std::string& triangle) {
+  const int64_t n = h.size(0);
+  const double unit = h.scalar_type() == torch::kFloat ? 1.2e-7 : 2.2e-16;
+  const torch::Tensor other =
+      triangle == "L" ? h.tril() + 7 * torch::ones_like(h).triu(1) : h.triu() - torch::ones_like(h).tril(-1);
+  const auto [values, vectors] = torch::linalg_eigh(other, triangle);
+  const torch::Tensor exact = h.to(torch::kDouble), v = vectors.to(torch::kDouble), l = values.to(torch::kDouble);
+  const double largest = l.abs().max().item<double>();
+  EXPECT_LE((exact.matmul(v) - v * l).abs().max().item<double>(), 8 * unit * n * largest + 1e-44);
+  EXPECT_LE((v.t().matmul(v) - torch::eye(n, torch::kDouble)).abs().max().item<double>(), 8 * unit * n);
+  EXPECT_TRUE(n == 1 || (values.diff() >= 0).all().item<bool>());
+  EXPECT_LE((torch::linalg_eigvalsh(other, triangle) - values).abs().max().item<double>(),
+            8 * unit * n * largest + 1e-44);
+}
+
 }  // namespace
+
+TEST(Lapack, EigenvaluesOfSymmetricMatrices) {
+  torch::manual_seed(3);
+  for (const auto dtype : {torch::kFloat, torch::kDouble})
+    for (const int64_t n : {1, 2, 5, 31, 64, 96, 97, 130}) {
+      int kind = 0;
+      for (const torch::Tensor& h : hard_matrices(n, dtype))
+        for (const std::string triangle : {"L", "U"}) {
+          SCOPED_TRACE(testing::Message() << dtype << " " << n << " kind " << kind++ / 2 << " " << triangle);
+          expect_eigen(h, triangle);
+        }
+    }
+}
 
 TEST(Lapack, ThreadsWithSmallStacks) {
   bool right[3] = {};

@@ -1,4 +1,4 @@
-// LU and QR of matrices of middle size (cpu/lapack/own_loops.h).
+// LU and QR of matrices of middle size, and the list of all loops of such (cpu/lapack/own_loops.h).
 #include "cpu/lapack/own_loops.h"
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "cpu/isa/row_sums.h"
+#include "cpu/isa/own_eigh.h"
+#include "cpu/isa/reflection.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -129,45 +130,6 @@ void lu_solve(int64_t n, int64_t columns, const T* lu, int64_t leading, const in
   }
 }
 
-/// A column's reflection, as larfg's: v[0] becomes what is left of the column, the others the vector with v[0] = 1.
-template <class T>
-bool reflection(int64_t n, T* v, T& tau) {
-  const T below = dot_of_run(v + 1, v + 1, n - 1);
-  constexpr T kLeast = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
-  tau = 0;
-  if (below == 0) return std::all_of(v + 1, v + n, [](T x) { return x == 0; });
-  const T alpha = v[0], norm = std::sqrt(alpha * alpha + below);
-  if (!(below > kLeast) || !std::isfinite(norm)) return false;
-  const T beta = -std::copysign(norm, alpha), scale = T(1) / (alpha - beta);
-  tau = (beta - alpha) / beta;
-  for (int64_t i = 1; i < n; ++i) v[i] *= scale;
-  v[0] = beta;
-  return true;
-}
-
-/// The vector of reflection k of columns of m elements, with zeros before it from where whole vectors begin.
-template <class T>
-class Reflector {
- public:
-  Reflector(int64_t m, int64_t k, const T* column, T tau)
-      : begin_(k / kShort * kShort), first_(k - begin_), n_(m - begin_), tau_(tau) {
-    std::fill_n(v_, first_, T(0));
-    v_[first_] = 1;
-    std::copy(column + k + 1, column + m, v_ + first_ + 1);
-  }
-  /// 1 - tau v v^T times a column.
-  void apply(T* column) const {
-    T* __restrict x = column + begin_;
-    const T by = tau_ * dot_of_run(v_, x, n_);
-    for (int64_t i = first_; i < n_; ++i) x[i] -= by * v_[i];
-  }
-
- private:
-  int64_t begin_, first_, n_;
-  T tau_;
-  alignas(64) T v_[lapack::kLargestOwnQr];
-};
-
 template <class T>
 bool qr(int64_t m, int64_t n, T* a, T* tau) {
   if (sum_over<T>(m * n, [a](int64_t i) { return a[i] * 0; }) != 0) return false;  // not finite
@@ -199,7 +161,7 @@ void form_q(int64_t m, int64_t columns, int64_t count, T* q, const T* tau) {
 
 template <class T>
 const lapack::OwnLoops<T>& own_loops() {
-  static const lapack::OwnLoops<T> loops{lu<T>, lu_solve<T>, qr<T>, form_q<T>};
+  static const lapack::OwnLoops<T> loops{lu<T>, lu_solve<T>, qr<T>, form_q<T>, eigh<T>};
   return loops;
 }
 template const lapack::OwnLoops<float>& own_loops();

@@ -1,6 +1,6 @@
 #pragma once
-// LU and QR of real matrices whose sizes lie between those that the compiler unrolls (small.h) and those that pay for a
-// library's preparations. Loops of the CPU's vectors; columns lie together.
+// LU, QR and eigenvalues of real matrices whose sizes lie between those that the compiler unrolls (small.h) and those
+// that pay for a library's preparations. Loops of the CPU's vectors; columns lie together.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace hb::cpu::lapack {
 
-constexpr int64_t kLargestOwnLu = 256, kLargestOwnQr = 128;
+constexpr int64_t kLargestOwnLu = 256, kLargestOwnQr = 128, kLargestOwnEigh = 96;
 
 template <class T>
 struct OwnLoops {
@@ -20,6 +20,9 @@ struct OwnLoops {
   bool (*qr)(int64_t m, int64_t n, T* a, T* tau);
   /// orgqr: the first `columns` columns of Q in q (m, columns), in whose first columns the `count` reflections are.
   void (*form_q)(int64_t m, int64_t columns, int64_t count, T* q, const T* tau);
+  /// syevd (n, n): eigenvalues of the triangle, in rising order, and with `vectors` their vectors in the columns of
+  /// `a`. False where squares may leave the range of T or steps do not converge: `a` is as it was then.
+  bool (*eigh)(int64_t n, T* a, bool upper, bool vectors, T* values);
 };
 
 }  // namespace hb::cpu::lapack

@@ -1,98 +1,10 @@
-// Eigenvalues, singular values, least squares.
-#include <limits>
+// Eigenvalues of any matrix, singular values, least squares.
 
 #include "backend/decompositions.h"
-#include "cpu/lapack/stack.h"
+#include "cpu/lapack/work.h"
 
 namespace hb::cpu::lapack {
 namespace {
-
-template <class T>
-T sum_of_parts(const T& x) {
-  return x;
-}
-template <class R>
-R sum_of_parts(const Complex<R>& x) {
-  return x.real() + x.imag();
-}
-
-/// 0, or infinity or NaN where an element of the triangle is one.
-template <class T>
-Real<T> not_finite(const T* a, int64_t n, bool upper) {
-  Real<T> sum = 0;
-  for (int64_t c = 0; c < n; ++c)
-    for (int64_t r = upper ? 0 : c; r < (upper ? c + 1 : n); ++r) sum += std::fabs(sum_of_parts(a[c * n + r])) * 0;
-  return sum;
-}
-
-/// Workspaces of one routine; the first call with `query` asks for their sizes.
-template <class T>
-struct Work {
-  Int lwork = -1, lreal = -1, lint = -1;
-  std::unique_ptr<T[]> work = room<T>(1);
-  std::unique_ptr<Real<T>[]> real = room<Real<T>>(1);
-  std::unique_ptr<Int[]> ints = room<Int>(1);
-
-  Work() { real[0] = 0, ints[0] = 0; }  // not all routines report these
-  /// Makes what the routine asked for, and at least so much.
-  void make(int64_t reals, int64_t integers) {
-    lwork = asked(work[0]);
-    lreal = static_cast<Int>(std::max<int64_t>(reals, asked(real[0])));
-    lint = static_cast<Int>(std::max<int64_t>(integers, ints[0]));
-    work = room<T>(lwork), real = room<Real<T>>(lreal), ints = room<Int>(lint);
-  }
-};
-
-template <class T>
-void syevd(const Routines<T>& r, const char* job, bool upper, Int n, T* a, Real<T>* values, Work<T>& w, Int* info) {
-  const char* triangle = upper ? "U" : "L";
-  if constexpr (kIsComplex<T>)
-    r.syevd(job, triangle, &n, a, &n, values, w.work.get(), &w.lwork, w.real.get(), &w.lreal, w.ints.get(), &w.lint,
-            info, 1, 1);
-  else
-    r.syevd(job, triangle, &n, a, &n, values, w.work.get(), &w.lwork, w.ints.get(), &w.lint, info, 1, 1);
-}
-
-/// The results of a matrix that is not finite. As in LibTorch, NaN in more than two rows is no convergence.
-template <class T>
-void give_up(T* matrix, int64_t n, bool upper, Real<T>* values, Int* info) {
-  bool nan = false;
-  for (int64_t c = 0; c < n; ++c)
-    for (int64_t r = upper ? 0 : c; r < (upper ? c + 1 : n); ++r) nan |= matrix[c * n + r] != matrix[c * n + r];
-  constexpr auto none = std::numeric_limits<Real<T>>::quiet_NaN();
-  std::fill_n(matrix, n * n, T(none)), std::fill_n(values, n, none);
-  *info = nan && n > 2 ? static_cast<Int>(n - 1) : 0;
-}
-
-void eigh(const Tensor& a, bool upper, const Tensor& values, const Tensor& vectors, const Tensor& info) {
-  with_matrix_type(a, [&](auto zero) {
-    using T = decltype(zero);
-    const auto& r = routines<T>("linalg.eigh");
-    const Stack<T> from(a);
-    const Int n = static_cast<Int>(from.rows);
-    const char* job = vectors.defined() ? "V" : "N";
-    each_range(from.count, int64_t{n} * n * n * 4 + 1000, [&](int64_t first, int64_t last) {
-      Work<T> w;
-      Int unused;
-      syevd(r, job, upper, n, static_cast<T*>(nullptr), static_cast<Real<T>*>(nullptr), w, &unused);
-      w.make(0, 0);
-      const bool copied = !vectors.defined() || kReadsBeyond<T>;
-      auto space = copied ? matrix_room<T>(n, n) : nullptr;
-      for (int64_t i = first; i < last; ++i) {
-        T* matrix = copied ? space.get() : Stack<T>(vectors).at(i);
-        Real<T>* out = elements<Real<T>>(values) + i * n;
-        Int& state = elements<int32_t>(info)[i];
-        from.pack(i, matrix);
-        if (not_finite(matrix, n, upper) == 0) {
-          syevd(r, job, upper, n, matrix, out, w, &state);
-        } else {
-          give_up(matrix, n, upper, out, &state);
-        }
-        if (copied && vectors.defined()) std::copy_n(matrix, int64_t{n} * n, Stack<T>(vectors).at(i));
-      }
-    });
-  });
-}
 
 /// Columns of real parts, with those of imaginary parts beside them where values come in pairs, as complex columns.
 template <class R>
@@ -269,7 +181,6 @@ void least_squares(const Tensor& a, const Tensor& x, LeastSquares driver, double
   });
 }
 
-HB_REGISTER_CPU(eigh_kernel, eigh);
 HB_REGISTER_CPU(eig_kernel, eig);
 HB_REGISTER_CPU(svd_kernel, svd);
 HB_REGISTER_CPU(least_squares_kernel, least_squares);
