@@ -50,10 +50,13 @@ inline Vector<double> larger(Vector<double> x, Vector<double> best) { return _mm
 inline Vector<double> smaller(Vector<double> x, Vector<double> best) {
   return _mm512_min_pd((__m512d)x, (__m512d)best);
 }
-inline int either_is_nan(Vector<float> x, Vector<float> y) {
+/// Lanes that were found to hold something.
+using Found = int;
+inline bool any(Found lanes) { return lanes != 0; }
+inline Found either_is_nan(Vector<float> x, Vector<float> y) {
   return _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q);
 }
-inline int either_is_nan(Vector<double> x, Vector<double> y) {
+inline Found either_is_nan(Vector<double> x, Vector<double> y) {
   return _mm512_cmp_pd_mask((__m512d)x, (__m512d)y, _CMP_UNORD_Q);
 }
 #else
@@ -63,11 +66,13 @@ inline Vector<double> larger(Vector<double> x, Vector<double> best) { return _mm
 inline Vector<double> smaller(Vector<double> x, Vector<double> best) {
   return _mm256_min_pd((__m256d)x, (__m256d)best);
 }
-inline int either_is_nan(Vector<float> x, Vector<float> y) {
-  return _mm256_movemask_ps(_mm256_cmp_ps((__m256)x, (__m256)y, _CMP_UNORD_Q));
+using Found = __m256i;
+inline bool any(Found lanes) { return !_mm256_testz_si256(lanes, lanes); }
+inline Found either_is_nan(Vector<float> x, Vector<float> y) {
+  return _mm256_castps_si256(_mm256_cmp_ps((__m256)x, (__m256)y, _CMP_UNORD_Q));
 }
-inline int either_is_nan(Vector<double> x, Vector<double> y) {
-  return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)x, (__m256d)y, _CMP_UNORD_Q));
+inline Found either_is_nan(Vector<double> x, Vector<double> y) {
+  return _mm256_castpd_si256(_mm256_cmp_pd((__m256d)x, (__m256d)y, _CMP_UNORD_Q));
 }
 #endif
 
@@ -81,7 +86,7 @@ inline bool extreme_of_numbers(const T* x, int64_t n, T& result) {
   const auto at = [x](int64_t i) { return *reinterpret_cast<const V*>(x + i); };
   const V first = V{} + start<op, T>();
   V a = first, b = first, c = first, d = first;
-  int nan = 0;
+  Found nan{};
   int64_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
     const V v0 = at(i), v1 = at(i + lanes), v2 = at(i + 2 * lanes), v3 = at(i + 3 * lanes);
@@ -95,7 +100,7 @@ inline bool extreme_of_numbers(const T* x, int64_t n, T& result) {
   }
   take(a, b), take(c, d), take(a, c);
   result = across<op, T>(a);
-  return nan == 0;
+  return !any(nan);
 }
 
 /// n consecutive values in the compute type.
@@ -133,7 +138,7 @@ inline int64_t extremes_of_rows(T* acc, const T* const* x, int64_t n) {
   int64_t k = 0;
   for (; k + lanes <= n; k += lanes) {
     const V v0 = at(0, k), v1 = at(1, k), v2 = at(2, k), v3 = at(3, k);
-    if (either_is_nan(v0, v1) | either_is_nan(v2, v3)) break;
+    if (any(either_is_nan(v0, v1) | either_is_nan(v2, v3))) break;
     V best = *reinterpret_cast<const V*>(acc + k);
     take(best, v0), take(best, v1), take(best, v2), take(best, v3);
     *reinterpret_cast<V*>(acc + k) = best;
@@ -161,6 +166,29 @@ inline void reduce_rows(T* acc, const T* const* x, int count, int64_t n) {
 
 inline float bf16_to_float(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
+/// extreme_of_numbers() of bf16, whose bits are compared as integers: they stand in the order of the numbers when those
+/// below the sign are turned over in negative ones.
+template <ReduceOp op>
+inline bool extreme_of_numbers(const uint16_t* x, int64_t n, float& result) {
+  using V = Vector<int16_t>;
+  constexpr int64_t lanes = kVectorBytes / sizeof(int16_t);
+  constexpr int16_t kMagnitude = 0x7fff, kInfinity = 0x7f80;
+  const auto ordered = [](auto v) { return v ^ (v >> 15 & kMagnitude); };
+  V best = V{} + (op == ReduceOp::max ? std::numeric_limits<int16_t>::min() : kMagnitude), nan{};
+  for (int64_t i = 0; i < n; i += lanes) {  // the last vector may hold values that have been taken
+    const V v = *reinterpret_cast<const V*>(x + std::min(i, n - lanes)), o = ordered(v);
+    nan |= (v & kMagnitude) > kInfinity;
+    best = (op == ReduceOp::max ? o > best : o < best) ? o : best;
+  }
+  int16_t most = best[0], unordered = 0;
+  for (int k = 0; k < lanes; ++k) {
+    most = op == ReduceOp::max ? std::max<int16_t>(most, best[k]) : std::min<int16_t>(most, best[k]);
+    unordered |= nan[k];
+  }
+  result = bf16_to_float(static_cast<uint16_t>(ordered(int{most})));
+  return unordered == 0;
+}
+
 /// The same of bf16: a word of two is two numbers with a shift and a mask.
 template <ReduceOp op>
 inline float reduce_run_bf16(const uint16_t* x, int64_t n) {
@@ -169,6 +197,8 @@ inline float reduce_run_bf16(const uint16_t* x, int64_t n) {
   constexpr int64_t lanes = kVectorBytes / sizeof(float);
   float total = start<op, float>();
   int64_t i = 0;
+  if constexpr (op == ReduceOp::max || op == ReduceOp::min)
+    if (n >= 2 * lanes && extreme_of_numbers<op>(x, n, total)) return total;
   if (n >= 2 * lanes) {
     const V first = V{} + start<op, float>();
     V a = first, b = first, c = first, d = first;
