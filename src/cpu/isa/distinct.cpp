@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 #include "cpu/isa/isa.h"
 
@@ -12,53 +13,43 @@ namespace hb::cpu::HB_ISA {
 namespace {
 
 #ifdef __AVX512F__
-/// Bits of the lanes in which the vector at `x` differs from the one that begins an element before it.
-inline uint32_t differing(const float* x) {
-  return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_loadu_ps(x - 1), _CMP_NEQ_UQ);
-}
-inline uint32_t differing(const double* x) {
-  return _mm512_cmp_pd_mask(_mm512_loadu_pd(x), _mm512_loadu_pd(x - 1), _CMP_NEQ_UQ);
-}
+using Word = __m512i;
+inline Word loaded(const void* x) { return _mm512_loadu_si512(x); }
+/// Bits of the lanes in which two vectors of T differ.
 template <class T>
-inline uint32_t differing(const T* x) {
-  const __m512i v = _mm512_loadu_si512(x), before = _mm512_loadu_si512(x - 1);
-  if constexpr (sizeof(T) == 4) return _mm512_cmpneq_epi32_mask(v, before);
-  return _mm512_cmpneq_epi64_mask(v, before);
+inline uint32_t differing(Word v, Word w) {
+  if constexpr (std::is_same_v<T, float>)
+    return _mm512_cmp_ps_mask(_mm512_castsi512_ps(v), _mm512_castsi512_ps(w), _CMP_NEQ_UQ);
+  else if constexpr (std::is_same_v<T, double>)
+    return _mm512_cmp_pd_mask(_mm512_castsi512_pd(v), _mm512_castsi512_pd(w), _CMP_NEQ_UQ);
+  else if constexpr (sizeof(T) == 4)
+    return _mm512_cmpneq_epi32_mask(v, w);
+  else
+    return _mm512_cmpneq_epi64_mask(v, w);
 }
-
-/// Moves elements of `in` that differ from the one before them up to the front of `values`, which the first stands at,
-/// by whole vectors: what is written after them is overwritten or nobody's. Returns where it stopped.
+/// Writes a vector whose lanes of a set stand at its front.
 template <class T>
-int64_t move_first_of_runs(T* values, const T* in, int64_t n, int64_t& run) {
-  constexpr int64_t w = 64 / sizeof(T);
-  int64_t i = 1;
-  for (; i + w <= n; i += w) {
-    const uint32_t first = differing(in + i);
-    const __m512i v = _mm512_loadu_si512(in + i);
-    if constexpr (sizeof(T) == 4)
-      _mm512_storeu_si512(values + run + 1, _mm512_maskz_compress_epi32(static_cast<__mmask16>(first), v));
-    else
-      _mm512_storeu_si512(values + run + 1, _mm512_maskz_compress_epi64(static_cast<__mmask8>(first), v));
-    run += __builtin_popcount(first);
-  }
-  return i;
+inline void put_in_front(T* to, Word v, uint32_t set) {
+  if constexpr (sizeof(T) == 4)
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(set), v));
+  else
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi64(static_cast<__mmask8>(set), v));
 }
 #else
-inline uint32_t differing(const float* x) {
-  return static_cast<uint32_t>(
-      _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x), _mm256_loadu_ps(x - 1), _CMP_NEQ_UQ)));
-}
-inline uint32_t differing(const double* x) {
-  return static_cast<uint32_t>(
-      _mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(x), _mm256_loadu_pd(x - 1), _CMP_NEQ_UQ)));
-}
-inline __m256i loaded(const void* x) { return _mm256_loadu_si256(static_cast<const __m256i*>(x)); }
+using Word = __m256i;
+inline Word loaded(const void* x) { return _mm256_loadu_si256(static_cast<const __m256i*>(x)); }
 template <class T>
-inline uint32_t differing(const T* x) {
-  const __m256i v = loaded(x), before = loaded(x - 1);
-  if constexpr (sizeof(T) == 4)
-    return 255u & ~static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(v, before))));
-  return 15u & ~static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(v, before))));
+inline uint32_t differing(Word v, Word w) {
+  if constexpr (std::is_same_v<T, float>)
+    return static_cast<uint32_t>(
+        _mm256_movemask_ps(_mm256_cmp_ps(_mm256_castsi256_ps(v), _mm256_castsi256_ps(w), _CMP_NEQ_UQ)));
+  else if constexpr (std::is_same_v<T, double>)
+    return static_cast<uint32_t>(
+        _mm256_movemask_pd(_mm256_cmp_pd(_mm256_castsi256_pd(v), _mm256_castsi256_pd(w), _CMP_NEQ_UQ)));
+  else if constexpr (sizeof(T) == 4)
+    return 255u & ~static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(v, w))));
+  else
+    return 15u & ~static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(v, w))));
 }
 
 /// For each set of lanes where words of 32 bits come from when those lanes move to the front; a lane has kWords.
@@ -74,24 +65,39 @@ constexpr auto lanes_to_front() {
   }
   return from;
 }
-
-/// As above, of half as many lanes, by a table.
 template <class T>
-int64_t move_first_of_runs(T* values, const T* in, int64_t n, int64_t& run) {
+inline void put_in_front(T* to, Word v, uint32_t set) {
   static constexpr auto kFrom = lanes_to_front<sizeof(T) / 4>();
-  constexpr int64_t w = 32 / sizeof(T);
-  int64_t i = 1;
-  for (; i + w <= n; i += w) {
-    const uint32_t first = differing(in + i);
-    int64_t words;
-    std::memcpy(&words, kFrom[first].data(), sizeof words);
-    const __m256i moved = _mm256_permutevar8x32_epi32(loaded(in + i), _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(words)));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(values + run + 1), moved);
-    run += __builtin_popcount(first);
-  }
-  return i;
+  int64_t words;
+  std::memcpy(&words, kFrom[set].data(), sizeof words);
+  const __m256i moved = _mm256_permutevar8x32_epi32(v, _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(words)));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), moved);
 }
 #endif
+
+/// Moves elements of `in` that differ from the one before them up to the front of `values`, which the first stands at,
+/// by whole vectors: what is written after them is overwritten or nobody's. Returns where it stopped.
+template <class T>
+int64_t move_first_of_runs(T* values, const T* in, int64_t n, int64_t& run) {
+  constexpr int64_t w = sizeof(Word) / sizeof(T);
+  int64_t i = 1;
+  if (i + w > n) return i;
+  const auto move = [&](Word v, Word before) {
+    const uint32_t first = differing<T>(v, before);
+    put_in_front(values + run + 1, v, first);
+    run += __builtin_popcount(first);
+  };
+  Word v = loaded(in + i), before = loaded(in + i - 1);
+  // The next vectors are read before these are written: both often begin at the same place of a page, and a load waits
+  // for a store to such a place.
+  for (; i + 2 * w <= n; i += w) {
+    const Word next = loaded(in + i + w), before_next = loaded(in + i + w - 1);
+    move(v, before);
+    v = next, before = before_next;
+  }
+  move(v, before);
+  return i + w;
+}
 
 template <class T>
 int64_t runs(T* values, int64_t* inverse, int64_t* counts, const T* in, int64_t n) {
