@@ -38,10 +38,11 @@ double cpu_ms() {
   return 1e3 * static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_nsec);
 }
 
-// The first iterations make caches and plans: at least two, and for a third of the time or ten of them.
+// The first iterations make caches and plans, a captured step's first three its graph: at least four, and for a third
+// of the time or ten of them.
 void warm_up(const bench::Prepared& prepared, double min_ms) {
   const double start = now_ms();
-  for (int i = 0; i < 2 || (i < 10 && now_ms() - start < min_ms / 3); ++i) prepared.iteration();
+  for (int i = 0; i < 4 || (i < 10 && now_ms() - start < min_ms / 3); ++i) prepared.iteration();
 }
 
 void time_workload(const bench::Workload& workload, double min_ms) {
