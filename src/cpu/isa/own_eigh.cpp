@@ -16,6 +16,7 @@ namespace hb::cpu::HB_ISA {
 namespace {
 
 constexpr int64_t kMost = lapack::kLargestOwnEigh;
+static_assert(kMost <= lapack::kLargestOwnQr, "a reflection has room for so many rows");
 constexpr int kMostSteps = 30;  // of one value; two are usual
 
 template <class T>
@@ -35,29 +36,24 @@ class Tridiagonal {
   bool reduce(const T* a, bool upper) {
     mirror(a, upper);
     if (!in_range()) return false;
+    tau_[0] = 0;
     for (int64_t k = 0; k + 1 < n_; ++k) {
       T* column = a_.get() + k * n_;
       d_[k] = column[k];
-      if (!reflection(n_ - k - 1, column + k + 1, tau_[k])) return false;
+      if (!reflection(n_ - k - 1, column + k + 1, tau_[k + 1])) return false;
       e_[k] = column[k + 1];
-      if (tau_[k] != 0) take_both_sides(k);
+      if (tau_[k + 1] != 0) take_both_sides(k);
     }
     d_[n_ - 1] = a_[n_ * n_ - 1], e_[n_ - 1] = 0;
     return true;
   }
 
-  /// Q itself, where the vectors of its reflections are.
-  void form_q() {
+  /// Q itself, where the vectors of its reflections are: they begin a row lower than those of a QR, as if its first
+  /// column had none.
+  void turn_to_q() {
     T* q = a_.get();
     for (int64_t c = n_ - 1; c > 0; --c) std::copy_n(q + (c - 1) * n_, n_, q + c * n_);
-    for (int64_t c = n_ - 1; c >= 0; --c) {  // column c has the reflection of row c - 1
-      T* column = q + c * n_;
-      const bool reflects = c > 0 && c < n_ && tau_[c - 1] != 0;
-      const Reflector<T> h(n_, c, column, reflects ? tau_[c - 1] : T(0));
-      std::fill_n(column, n_, T(0));
-      column[c] = 1;
-      for (int64_t k = c; reflects && k < n_; ++k) h.apply(q + k * n_);
-    }
+    form_q(n_, n_, n_, q, tau_);
   }
 
   /// The values, in place of the diagonal; the columns of Q become their vectors. False where steps do not converge.
@@ -88,13 +84,14 @@ class Tridiagonal {
   /// Reflection k from both sides: A - v w^T - w v^T, where w = p - v (tau p^T v / 2) and p = tau A v.
   void take_both_sides(int64_t k) {
     const int64_t first = k + 1, m = n_ - first;
+    const T tau = tau_[first];
     T* corner = a_.get() + first * n_ + first;
     T* const stored = a_.get() + k * n_ + first;
     T v[kMost], w[kMost];
     v[0] = 1;
     std::copy(stored + 1, stored + m, v + 1);
-    for (int64_t c = 0; c < m; ++c) w[c] = tau_[k] * dot_of_run(corner + c * n_, v, m);
-    const T half = tau_[k] * dot_of_run(w, v, m) / 2;
+    for (int64_t c = 0; c < m; ++c) w[c] = tau * dot_of_run(corner + c * n_, v, m);
+    const T half = tau * dot_of_run(w, v, m) / 2;
     for (int64_t i = 0; i < m; ++i) w[i] -= half * v[i];
     for (int64_t c = 0; c < m; ++c) {
       T* __restrict x = corner + c * n_;
@@ -162,7 +159,8 @@ class Tridiagonal {
 
   int64_t n_;
   std::unique_ptr<T[]> a_;
-  T d_[kMost], e_[kMost], tau_[kMost];
+  T d_[kMost], e_[kMost];
+  T tau_[kMost];  // of the reflection that begins in a row; that of row 0 is none
   Rotation<T> rotation_[kMost];
 };
 
@@ -172,7 +170,7 @@ template <class T>
 bool eigh(int64_t n, T* a, bool upper, bool vectors, T* values) {
   Tridiagonal<T> m(n);
   if (!m.reduce(a, upper)) return false;
-  if (vectors) m.form_q();
+  if (vectors) m.turn_to_q();
   if (!m.diagonalize(vectors)) return false;
   int64_t order[kMost];
   std::iota(order, order + n, 0);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "cpu/isa/own_eigh.h"
@@ -140,21 +139,6 @@ bool qr(int64_t m, int64_t n, T* a, T* tau) {
     for (int64_t c = k + 1; c < n; ++c) h.apply(a + c * m);
   }
   return true;
-}
-
-template <class T>
-void form_q(int64_t m, int64_t columns, int64_t count, T* q, const T* tau) {
-  for (int64_t c = count; c < columns; ++c) {
-    std::fill_n(q + c * m, m, T(0));
-    q[c * m + c] = 1;
-  }
-  for (int64_t k = count - 1; k >= 0; --k) {
-    const Reflector<T> h(m, k, q + k * m, tau[k]);
-    std::fill_n(q + k * m, m, T(0));
-    q[k * m + k] = 1;
-    if (tau[k] == 0) continue;  // whatever the vector holds
-    for (int64_t c = k; c < columns; ++c) h.apply(q + c * m);
-  }
 }
 
 }  // namespace

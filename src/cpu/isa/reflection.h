@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "cpu/isa/row_sums.h"
+#include "cpu/lapack/own_loops.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -30,7 +31,6 @@ bool reflection(int64_t n, T* v, T& tau) {
 template <class T>
 class Reflector {
  public:
-  static constexpr int64_t kMost = 128;  // elements of a column
   Reflector(int64_t m, int64_t k, const T* column, T tau)
       : begin_(k / kShort * kShort), first_(k - begin_), n_(m - begin_), tau_(tau) {
     std::fill_n(v_, first_, T(0));
@@ -47,8 +47,24 @@ class Reflector {
  private:
   int64_t begin_, first_, n_;
   T tau_;
-  alignas(64) T v_[kMost];
+  alignas(64) T v_[lapack::kLargestOwnQr];
 };
+
+/// OwnLoops<T>::form_q.
+template <class T>
+void form_q(int64_t m, int64_t columns, int64_t count, T* q, const T* tau) {
+  for (int64_t c = count; c < columns; ++c) {
+    std::fill_n(q + c * m, m, T(0));
+    q[c * m + c] = 1;
+  }
+  for (int64_t k = count - 1; k >= 0; --k) {
+    const Reflector<T> h(m, k, q + k * m, tau[k]);
+    std::fill_n(q + k * m, m, T(0));
+    q[k * m + k] = 1;
+    if (tau[k] == 0) continue;  // whatever the vector holds
+    for (int64_t c = k; c < columns; ++c) h.apply(q + c * m);
+  }
+}
 
 }  // namespace
 }  // namespace hb::cpu::HB_ISA

@@ -8,7 +8,7 @@
 
 namespace hb::cpu::lapack {
 
-/// Workspaces of one routine; the first call with `query` asks for their sizes.
+/// Workspaces of one routine; a first call, while the lengths are -1, asks for their sizes.
 template <class T>
 struct Work {
   Int lwork = -1, lreal = -1, lint = -1;
