@@ -19,8 +19,9 @@ T* elements(const Tensor& t) {
   return static_cast<T*>(t.impl().visible_data());
 }
 
-/// OpenBLAS 0.3.21's products of a complex matrix and a vector read beyond the end of a matrix (zgemv_n on AVX2): it
-/// gets copies of complex matrices, with memory behind them.
+/// OpenBLAS 0.3.21's products of a complex matrix and a vector (cgemv and zgemv of "N", on every x86 CPU) read an
+/// element more than the vector has. Where it is a row of a matrix, that is a leading dimension beyond the row's end.
+/// So complex matrices are copied, and they and workspaces have memory behind them.
 template <class T>
 constexpr bool kReadsBeyond = kIsComplex<T>;
 
@@ -63,12 +64,13 @@ struct Stack {
 };
 
 template <class T>
-std::unique_ptr<T[]> room(int64_t n) {
-  return std::unique_ptr<T[]>(new T[std::max<int64_t>(n, 1)]);
-}
-template <class T>
 std::unique_ptr<T[]> matrix_room(int64_t rows, int64_t columns) {
-  return room<T>(rows * columns + (kReadsBeyond<T> ? 4 * rows + 64 : 0));
+  return std::unique_ptr<T[]>(new T[std::max<int64_t>(rows * columns + (kReadsBeyond<T> ? rows : 0), 1)]);
+}
+/// A vector or a workspace of `n` elements, in which a routine may keep matrices of any leading dimension.
+template <class T>
+std::unique_ptr<T[]> room(int64_t n) {
+  return matrix_room<T>(n, 1);
 }
 
 /// Where a routine writes matrix i, which lies by columns.
