@@ -130,7 +130,20 @@ HB_FIELD_FORMULA(acosh, 8, math::acosh(x))
 HB_FIELD_FORMULA(atanh, 8, math::atanh(x))
 HB_EXACT_FORMULA(erf, floats)
 HB_FLOAT_FORMULA(erfc, 8, math::erfc(x))
-HB_FLOAT_FORMULA(erfinv, 16, math::erfinv(x))
+struct erfinv : Formula<1, 0, Kinds::floats, 16> {
+  template <class T>
+  static HB_HD_ALWAYS T apply(const T*, T x) {
+    return math::erfinv(x);
+  }
+  template <class T>
+  static auto covers(T x) -> decltype(math::erfinv_range(x)) {
+    return math::erfinv_range(x);
+  }
+  template <class T>
+  static T in_range(T x) {
+    return math::erfinv_in_range(x);
+  }
+};
 HB_FLOAT_FORMULA(digamma, 16, T(math::digamma(x)))
 struct i0 : Formula<1, 0, Kinds::floats, 16> {
   template <class T>

@@ -141,24 +141,37 @@ HB_HD_ALWAYS double trigamma(double x) {
   return reflected ? 1 / (s * s) - y : y;
 }
 
-/// The inverse of erf, as polynomials of w = -log(1 - x^2) and, towards the ends, of its root.
+/// The inverse of erf over x of w = -log(1 - x^2), a polynomial that holds for nearly all numbers.
+HB_HD_ALWAYS float erfinv_middle(float w) {
+  const float c = w - 2.5f;
+  return horner(c, 1.50140936f, 0.246640279f, -0.00417739288f, -0.00125272639f, 0.000218349386f, -4.97241969e-6f,
+                -3.46398527e-6f, 4.68131348e-7f, 2.33359672e-8f, -8.93192597e-9f);
+}
+HB_HD_ALWAYS double erfinv_middle(double w) {
+  const double c = w - 3.125;
+  return horner(c, 1.6536545626831027, 0.2401581824255883, -0.00603367087142785, -0.000740702534154477,
+                0.00018673420802464837, -1.3882523394405316e-05, -1.3654691850603575e-06, 4.234788173782339e-07,
+                -2.9070382262927266e-08, -4.11266082002324e-09, 1.0512181539804126e-09, -5.414287198084716e-11,
+                -1.2976885526532075e-11, 2.6304834740560442e-12, -8.118399443074353e-14, -4.001237735091896e-14,
+                6.596407712420834e-15, -4.0282154327661744e-17, -1.3016928016796445e-16, 1.557432024623325e-17,
+                1.150022252066253e-18, -3.4996044354754177e-19, -1.113483769832702e-21, 3.240704459379902e-21);
+}
+/// Numbers of which erfinv is x * erfinv_middle(w).
+HB_HD_ALWAYS bool erfinv_range(float x) { return abs(x) <= 0.9966f; }
+HB_HD_ALWAYS bool erfinv_range(double x) { return abs(x) <= 0.999; }
+template <class T>
+HB_HD_ALWAYS T erfinv_in_range(T x) {
+  return x * erfinv_middle(-log((1 - x) * (1 + x)));
+}
+/// The inverse of erf; towards the ends, as polynomials of the root of w.
 HB_HD_ALWAYS float erfinv(float x) {
-  const float w = -log((1 - x) * (1 + x)), c = w - 2.5f, t = sqrt(w) - 3.179586801558725f;
-  const float middle = horner(c, 1.50140936f, 0.246640279f, -0.00417739288f, -0.00125272639f, 0.000218349386f,
-                              -4.97241969e-6f, -3.46398527e-6f, 4.68131348e-7f, 2.33359672e-8f, -8.93192597e-9f);
+  const float w = -log((1 - x) * (1 + x)), t = sqrt(w) - 3.179586801558725f;
   const float end = horner(t, 3.01313011f, 1.00444309f, 0.0062437465f, -0.00454320175f, 0.00315987362f, -0.00213031063f,
                            0.00113695308f, -0.000351104777f, -4.97206244e-5f, 0.000106599596f, -3.46924967e-5f);
-  return x * (abs(x) == 1 ? infinity<float> : w < 5 ? middle : end);
+  return x * (abs(x) == 1 ? infinity<float> : w < 5 ? erfinv_middle(w) : end);
 }
 HB_HD_ALWAYS double erfinv(double x) {
-  const double w = -log((1 - x) * (1 + x)), c = w - 3.125, root = sqrt(w), t = root - 3.25, e = root - 5.05;
-  const double middle =
-      horner(c, 1.6536545626831027, 0.2401581824255883, -0.00603367087142785, -0.000740702534154477,
-             0.00018673420802464837, -1.3882523394405316e-05, -1.3654691850603575e-06, 4.234788173782339e-07,
-             -2.9070382262927266e-08, -4.11266082002324e-09, 1.0512181539804126e-09, -5.414287198084716e-11,
-             -1.2976885526532075e-11, 2.6304834740560442e-12, -8.118399443074353e-14, -4.001237735091896e-14,
-             6.596407712420834e-15, -4.0282154327661744e-17, -1.3016928016796445e-16, 1.557432024623325e-17,
-             1.150022252066253e-18, -3.4996044354754177e-19, -1.113483769832702e-21, 3.240704459379902e-21);
+  const double w = -log((1 - x) * (1 + x)), root = sqrt(w), t = root - 3.25, e = root - 5.05;
   const double outer =
       horner(t, 3.0838856104922208, 1.0052589676941646, 0.005370914553573593, -0.003751208508030541,
              0.0024914420969979908, -0.0016882755445265592, 0.0009532893618552461, -0.00035503764895782253,
@@ -170,7 +183,7 @@ HB_HD_ALWAYS double erfinv(double x) {
              7.124031456011196e-05, -1.837469860138816e-05, 4.193862883080483e-06, -9.06374495836458e-07,
              2.0157441372638498e-07, -5.654622962222564e-08, 2.1940357967268938e-08, -9.213336527627243e-09,
              5.623855604869031e-09, -3.933943151253622e-09, 1.2102108795112606e-09);
-  return x * (abs(x) == 1 ? infinity<double> : w < 6.25 ? middle : root < 4 ? outer : end);
+  return x * (abs(x) == 1 ? infinity<double> : w < 6.25 ? erfinv_middle(w) : root < 4 ? outer : end);
 }
 
 /// I_0 and I_1 of a number of at most 8: their power series in x^2 / 4, whose terms are all positive. What the square

@@ -49,22 +49,27 @@ constexpr bool has_range = requires(T a) {
   F::covers(a);
 };
 
-/// Blocks of which all numbers are in the range are computed by that form, to the same bits.
+/// Blocks of which all numbers are in the range, or all but a few, are computed by that form, to the same bits.
 template <class F, class T>
 void range_loop(T* y, const T* a, int64_t n, const T* p) {
-  constexpr int64_t kBlock = 512;
+  constexpr int64_t kBlock = 512, kFew = 8;
   using Count = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
   for (; n > 0; n -= kBlock, y += kBlock, a += kBlock) {
     const int64_t m = std::min(kBlock, n);
     Count beyond = 0;
     for (int64_t i = 0; i < m; ++i) beyond += F::covers(a[i]) ? 0 : 1;
-    if (beyond) {
+    if (beyond > kFew) {
       HB_INDEPENDENT
       for (int64_t i = 0; i < m; ++i) y[i] = F::template apply<T>(p, a[i]);
-    } else {
-      HB_INDEPENDENT
-      for (int64_t i = 0; i < m; ++i) y[i] = F::in_range(a[i]);
+      continue;
     }
+    T few[kFew];
+    int64_t where[kFew], found = 0;
+    for (int64_t i = 0; found < beyond; ++i)
+      if (!F::covers(a[i])) few[found] = F::template apply<T>(p, a[i]), where[found++] = i;
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < m; ++i) y[i] = F::in_range(a[i]);
+    for (int64_t k = 0; k < found; ++k) y[where[k]] = few[k];
   }
 }
 
