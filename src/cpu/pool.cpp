@@ -11,7 +11,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
-#include <exception>
 #include <mutex>
 #include <string_view>
 #include <system_error>
@@ -21,73 +20,12 @@
 #include <halfbridge/parallel.h>
 #include <omp.h>
 
+#include "cpu/cores.h"
+#include "cpu/job.h"
+
 namespace hb {
 namespace cpu {
 namespace {
-
-constexpr int kOutside = -1;
-thread_local int current_chunk = kOutside;
-
-/// Stands on its caller's stack, which leaves when it is no longer listed and has no helpers.
-class Job {
- public:
-  Job(void (*fn)(void*, int), void* context, int chunks, int threads)
-      : fn_(fn), context_(context), shares_(std::min(threads, kMostShares)), wanted_(threads - 1) {
-    for (int s = 0; s < shares_; ++s) {
-      share_[s].next.store(first_chunk(chunks, s), std::memory_order_relaxed);
-      share_[s].end = first_chunk(chunks, s + 1);
-    }
-  }
-
-  std::atomic<int> helpers{0};
-  std::atomic<int> core{-1};  // of the last helper that joined
-  std::exception_ptr failure;
-  Job* next = nullptr;  // of those listed
-
-  int helpers_wanted() const { return wanted_ - joined_; }
-  /// The number of a helper, whom the caller waits for from now on.
-  int join() {
-    helpers.fetch_add(1);
-    core.store(sched_getcpu(), std::memory_order_relaxed);
-    return ++joined_;
-  }
-  /// Computes a share of the chunks, as the same thread did in the loop before, and then what is left of the others.
-  void work(int mine) {
-    for (int s = 0; s < shares_; ++s) {
-      Share& share = share_[(mine + s) % shares_];
-      for (int i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) run(i);
-    }
-    current_chunk = kOutside;
-  }
-  bool has_more() const {
-    return std::any_of(share_, share_ + shares_,
-                       [](const Share& s) { return s.next.load(std::memory_order_relaxed) < s.end; });
-  }
-
- private:
-  static constexpr int kMostShares = 16;  // more threads begin with the same ones
-  struct alignas(64) Share {
-    std::atomic<int> next;
-    int end;
-  };
-
-  int first_chunk(int chunks, int share) const { return static_cast<int>(int64_t{chunks} * share / shares_); }
-  void run(int chunk) {
-    current_chunk = chunk;
-    try {
-      fn_(context_, chunk);
-    } catch (...) {
-      if (!failed_.test_and_set()) failure = std::current_exception();
-    }
-  }
-
-  void (*const fn_)(void*, int);
-  void* const context_;
-  const int shares_, wanted_;
-  int joined_ = 0;
-  std::atomic_flag failed_ = ATOMIC_FLAG_INIT;
-  Share share_[kMostShares];
-};
 
 /// Whether a thread that waits may keep its core for a moment.
 bool may_spin(int workers) {
@@ -114,6 +52,14 @@ bool spin_until(const F& ready, std::chrono::microseconds most, const std::atomi
   return false;
 }
 
+/// A thread of the pool, on its own stack; it never ends.
+struct Worker {
+  OtherThread thread;
+  std::atomic<const Job*> job{nullptr};  // that it has joined and not left
+  std::chrono::steady_clock::time_point moved;
+  Worker* next = nullptr;
+};
+
 class Pool {
  public:
   void run(Job& job) {
@@ -129,6 +75,8 @@ class Pool {
  private:
   static constexpr std::chrono::microseconds kIdle{200};  // as long as the gap between two functions of a program
   static constexpr std::chrono::microseconds kEnd{50};    // chunks end at about the same time
+  static constexpr std::chrono::microseconds kLook{10};   // in which a thread that has a core computes
+  static constexpr std::chrono::milliseconds kStay{1};    // on a core that was taken
 
   void list(Job& job) {
     core_.store(sched_getcpu(), std::memory_order_relaxed);
@@ -153,36 +101,77 @@ class Pool {
 
   void wait_for_helpers(Job& job) {
     const auto alone = [&] { return job.helpers.load() == 0; };
-    if (alone() || (may_spin(workers_) && spin_until(alone, kEnd, job.core))) return;
+    if (alone()) return;
+    if (may_spin(workers_) && (spin_until(alone, kEnd, job.core) || bring_helper(job, alone))) return;
     std::unique_lock lock(mutex_);
     ++waiting_;
     done_.wait(lock, alone);
     --waiting_;
   }
 
+  /// Brings a helper here that has no core, as this one will be free; returns whether all have left before.
+  template <class F>
+  bool bring_helper(const Job& job, const F& alone) {
+    constexpr int kMost = 16;
+    const OtherThread* helpers[kMost];
+    std::chrono::nanoseconds computed[kMost];
+    int found = 0;
+    {
+      std::lock_guard lock(mutex_);
+      for (const Worker* w = started_; w && found < kMost; w = w->next)
+        if (w->job == &job) helpers[found] = &w->thread, computed[found++] = w->thread.computed();
+    }
+    if (spin_until(alone, kLook, job.core)) return true;
+    const auto has_no_core = [&](int i) { return helpers[i]->computed() - computed[i] < kLook / 2; };
+    for (int i = 0; i < found; ++i)
+      if (has_no_core(i)) return helpers[i]->bring_here(), false;
+    return false;
+  }
+
   /// A listed job that has chunks left, and the caller's number in it.
-  std::pair<Job*, int> join() {
+  std::pair<Job*, int> join(Worker& self) {
     std::lock_guard lock(mutex_);
     for (Job* job = listed_; job; job = job->next)
-      if (job->helpers_wanted() > 0 && job->has_more()) return {job, job->join()};
+      if (job->helpers_wanted() > 0 && job->has_more()) {
+        self.job = job;
+        return {job, job->join()};
+      }
     return {};
   }
 
-  void leave(Job& job) {
+  void leave(Worker& self, Job& job) {
+    self.job = nullptr;
     if (job.helpers.fetch_sub(1) != 1 || waiting_.load() == 0) return;
     std::lock_guard lock(mutex_);  // the caller looked before this, or is in wait()
     done_.notify_all();
   }
 
+  /// Where caller and worker are on one core, and another process perhaps on the next, the worker goes.
+  void leave_core_of_caller(Worker& self) {
+    const int core = sched_getcpu();
+    if (core != core_.load(std::memory_order_relaxed) || !may_spin(workers_)) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - self.moved < kStay) return;
+    self.moved = now;
+    leave_core(core);
+  }
+
   void work() {
     OneThread one;  // never ends
+    Worker self;
+    {
+      std::lock_guard lock(mutex_);
+      self.next = started_;
+      started_ = &self;
+    }
     for (;;) {
       const unsigned seen = jobs_.load(std::memory_order_acquire);
       for (;;) {
-        const auto [job, number] = join();
+        leave_core_of_caller(self);
+        const auto [job, number] = join(self);
         if (!job) break;
         job->work(number);
-        leave(*job);
+        leave(self, *job);
       }
       const auto came = [&] { return jobs_.load(std::memory_order_acquire) != seen; };
       if (may_spin(workers_) && spin_until(came, kIdle, core_)) continue;
@@ -211,6 +200,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   Job* listed_ = nullptr;
+  Worker* started_ = nullptr;
   int sleeping_ = 0;
   std::atomic<int> workers_{0}, waiting_{0};  // callers in done_
   std::atomic<unsigned> jobs_{0};             // ever listed

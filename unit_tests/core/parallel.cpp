@@ -1,4 +1,6 @@
 // The engine's threads: every chunk once, whoever computes it.
+#include <sched.h>
+
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -18,6 +20,19 @@ struct TwoThreads {
   TwoThreads() { hb::set_num_threads(2); }
   ~TwoThreads() { hb::set_num_threads(before); }
 };
+
+cpu_set_t allowed_cores() {
+  cpu_set_t cores;
+  EXPECT_EQ(sched_getaffinity(0, sizeof cores, &cores), 0);
+  return cores;
+}
+
+/// Sums of 1 / i, which take some time.
+double some_work(int count) {
+  double sum = 0;
+  for (int i = 1; i <= count; ++i) sum += 1.0 / i;
+  return sum;
+}
 
 }  // namespace
 
@@ -110,4 +125,33 @@ TEST(Parallel, ManyCallersAtOnce) {
     });
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(total, 6 * 500 * 10);
+}
+
+TEST(Parallel, ThreadsThatWereMovedMayGoAnywhereAgain) {
+  using std::chrono::steady_clock;
+  TwoThreads two;
+  const cpu_set_t all = allowed_cores();
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> end{false};
+  std::thread busy([&] {
+    while (!end) some_work(1000);
+  });
+  const double one = some_work(30000);
+  for (const auto stop = steady_clock::now() + std::chrono::milliseconds(500); steady_clock::now() < stop;) {
+    double sums[8] = {};
+    hb::run_chunks(8, [&](int chunk) { sums[chunk] = some_work(30000); });
+    for (const double sum : sums) ASSERT_EQ(sum, one);
+  }
+  end = true;
+  busy.join();
+  std::atomic<bool> helped{false};
+  for (const auto stop = steady_clock::now() + std::chrono::seconds(60); !helped && steady_clock::now() < stop;)
+    hb::run_chunks(8, [&](int) {
+      const cpu_set_t now = allowed_cores();
+      if (std::this_thread::get_id() != caller && CPU_EQUAL(&now, &all)) helped = true;
+      some_work(30000);
+    });
+  EXPECT_TRUE(helped) << "the pool's thread may not go where it might";
+  const cpu_set_t now = allowed_cores();
+  EXPECT_TRUE(CPU_EQUAL(&now, &all));
 }
