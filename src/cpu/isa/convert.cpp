@@ -62,6 +62,12 @@ int64_t convert_truth(bool* to, const From* from, int64_t n) {
   return i;
 }
 
+template <class T>
+void fill_lines(T* out, int64_t n, T value) {
+  HB_INDEPENDENT_LINES
+  for (int64_t i = 0; i < n; ++i) out[i] = value;
+}
+
 template <class To, class From>
 void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
   auto* out = reinterpret_cast<To*>(to);
@@ -88,11 +94,10 @@ void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
   } else if (fs == 0) {
     const To value = convert<To>(*in);
     if (ts == sizeof(To)) {
-      if constexpr (is_half_v<To>) {  // classes are not stored by vectors
-        std::fill_n(reinterpret_cast<uint16_t*>(out), n, value.x);
-      } else {
-        std::fill_n(out, n, value);
-      }
+      if constexpr (is_half_v<To>)  // classes are not stored by vectors
+        fill_lines(reinterpret_cast<uint16_t*>(out), n, value.x);
+      else
+        fill_lines(out, n, value);
     } else {
       for (int64_t i = 0; i < n; ++i) *reinterpret_cast<To*>(to + i * ts) = value;
     }
