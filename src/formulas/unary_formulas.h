@@ -191,16 +191,14 @@ template <>
 inline constexpr bool own_arithmetic<silu> = true;
 HB_FLOAT_FORMULA(mish, 16, x* math::tanh(math::log1p(math::exp(x))))
 HB_FLOAT_FORMULA(log_sigmoid, 16, (x < T(0) ? x : x != x ? x : T(0)) - math::log1p(exact::exp(-math::abs(x))))
+/// Here and in hardswish the two choices stand apart, so that each is one instruction.
 struct hardsigmoid : Formula<1, 0, Kinds::floats> {
   template <class T>
   static HB_HD_ALWAYS T apply(const T*, T x) {
-    T y = x + T(3);
-    y = y < T(0) ? T(0) : y;
-    y = y > T(6) ? T(6) : y;
-    return y * T(1. / 6);
+    const T low = x + T(3), y = (low > T(6) ? T(6) : low) * T(1. / 6);
+    return x < T(-3) ? T(0) : y;
   }
 };
-/// The two choices stand apart, so that each is one instruction.
 struct hardswish : Formula<1, 0, Kinds::floats> {
   template <class T>
   static HB_HD_ALWAYS T apply(const T*, T x) {
