@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "cpu/isa/row_sums.h"
@@ -86,24 +87,43 @@ void add_signs(C* sum, const C* a, const C* b, int64_t m, C grad, C distance, do
     if (p == 1 || std::abs(a[k] - b[k]) == distance) sum[k] += grad * sign_of(a[k] - b[k]);
 }
 
+/// What the difference of two rows counts in their gradients, of order 2: for each pair.
+template <class C>
+std::unique_ptr<C[]> pair_weights(const C* grad, const C* apart, int64_t pairs) {
+  std::unique_ptr<C[]> weights(new C[pairs]);
+  parallel_for(0, pairs, kGrain, [&](int64_t from, int64_t to) {
+    C* out = weights.get();
+    HB_INDEPENDENT
+    for (int64_t k = from; k < to; ++k) out[k] = apart[k] == 0 ? C(0) : grad[k] / apart[k];
+  });
+  return weights;
+}
+/// Those of row i with each row, that with itself 0.
+template <class C>
+void weights_of_row(C* weights, const C* of_pairs, int64_t i, int64_t n) {
+  for (int64_t j = 0; j < i; ++j) weights[j] = of_pairs[pairs_of(j, n) + i];
+  weights[i] = 0;
+  std::copy_n(of_pairs + pairs_of(i, n) + i + 1, n - i - 1, weights + i + 1);
+}
+
 /// Each pair counts for both of its rows, so that no thread writes to another's.
 template <class C>
 void gradients(C* grad_x, const C* grad, const C* x, const C* apart, int64_t n, int64_t m, double p) {
+  const std::unique_ptr<C[]> of_pairs = p == 2 ? pair_weights(grad, apart, n * (n - 1) / 2) : nullptr;
   parallel_for(0, n, std::max<int64_t>(1, kGrain / (2 * n * m + 1)), [&](int64_t from, int64_t to) {
-    std::vector<C> weights(n);
+    std::vector<C> weights(p == 2 ? n : 0);
     for (int64_t i = from; i < to; ++i) {
       C* sum = grad_x + i * m;
       std::fill_n(sum, m, C(0));
+      if (p == 2) {
+        weights_of_row(weights.data(), of_pairs.get(), i, n);
+        add_differences(sum, x + i * m, x, weights.data(), n, m);
+        continue;
+      }
       for (int64_t j = 0; j < n && p != 0; ++j) {
         const int64_t pair = pairs_of(std::min(i, j), n) + std::max(i, j);
-        weights[j] = 0;
-        if (j == i || apart[pair] == 0) continue;
-        if (p == 2)
-          weights[j] = grad[pair] / apart[pair];
-        else
-          add_signs(sum, x + i * m, x + j * m, m, grad[pair], apart[pair], p);
+        if (j != i && apart[pair] != 0) add_signs(sum, x + i * m, x + j * m, m, grad[pair], apart[pair], p);
       }
-      if (p == 2) add_differences(sum, x + i * m, x, weights.data(), n, m);
     }
   });
 }
