@@ -97,6 +97,16 @@ void check_copied(const char* name, const Tensor& self, int64_t dim, int64_t cou
            self.sizes(), " source.shape = ", source.sizes());
 }
 
+/// Each element is read and written once, whichever rows they are.
+Tensor with_rows_filled(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  const TensorOptions flags = TensorOptions(kBool).device(self.device());
+  DimVector along(self.dim(), 1);
+  if (self.dim() > 0) along[dim] = self.sizes()[dim];
+  Tensor rows = zeros({geometry::numel(along)}, flags);
+  ops::put_rows_into("index_fill", rows, 0, index, ones({index.numel()}, flags), PutOp::assign);
+  return where(rows.view(IntArrayRef(along.data(), along.size())), full({}, value, self.options()), self);
+}
+
 /// Where index_add adds nothing, without a look at the index: as in LibTorch not so for vectors.
 bool has_no_places(const Tensor& self) { return self.numel() == 0 && self.dim() > 1; }
 
@@ -198,9 +208,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
     out = out.clone();
   } else {
     check_value_fits("index_fill", self.scalar_type(), value);
-    const Tensor rows = full(IntArrayRef(shape.data(), shape.size()), value, self.options());
-    out = ops::in_strides(ops::with_rows_put("index_fill", self, d, at, rows, PutOp::assign),
-                          ops::strides_of_clone(self));
+    out = ops::in_strides(with_rows_filled(out, d, at, value), ops::strides_of_clone(self));
   }
   if (needs_grad(self))
     record("IndexFillBackward0", out, {&self}, {SavedTensor::input(at)},
