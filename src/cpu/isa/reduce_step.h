@@ -76,6 +76,22 @@ inline Found either_is_nan(Vector<double> x, Vector<double> y) {
 }
 #endif
 
+/// Asks for what lies a page after `bytes` at x. A Zen 5 reads 8 MB in 64 to 80 µs as its own prefetcher takes to their
+/// place, and in 63 with this; within its nearer caches this costs time.
+template <int64_t bytes>
+inline void ask_ahead(const void* x) {
+  constexpr int64_t page = 4096, line = 64;
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < bytes; i += line) __builtin_prefetch(static_cast<const char*>(x) + page + i);
+}
+
+/// v, in a register: GCC 12 reads what two instructions take twice.
+template <class V>
+inline V held(V v) {
+  asm("" : "+v"(v));
+  return v;
+}
+
 /// The largest or smallest of at least a vector of values; false where a NaN is among them. Cheaper than steps that
 /// keep NaN: two vectors are looked at with one comparison.
 template <ReduceOp op, class T>
@@ -83,7 +99,7 @@ inline bool extreme_of_numbers(const T* x, int64_t n, T& result) {
   using V = Vector<T>;
   constexpr int64_t lanes = kVectorBytes / sizeof(T);
   const auto take = [](V& best, V v) { best = op == ReduceOp::max ? larger(v, best) : smaller(v, best); };
-  const auto at = [x](int64_t i) { return *reinterpret_cast<const V*>(x + i); };
+  const auto at = [x](int64_t i) { return held(*reinterpret_cast<const V*>(x + i)); };
   const V first = V{} + start<op, T>();
   V a = first, b = first, c = first, d = first;
   Found nan{};
@@ -103,25 +119,36 @@ inline bool extreme_of_numbers(const T* x, int64_t n, T& result) {
   return !any(nan);
 }
 
-/// n consecutive values in the compute type.
+template <ReduceOp op, int count, class V>
+inline V merged(const V* acc) {
+  if constexpr (count == 1)
+    return *acc;
+  else
+    return merge<op, V>(merged<op, count / 2>(acc), merged<op, count / 2>(acc + count / 2));
+}
+
+/// n consecutive values in the compute type. `far`: of more than the nearer caches hold.
 template <ReduceOp op, class T>
-inline T reduce_run(const T* x, int64_t n) {
+inline T reduce_run(const T* x, int64_t n, bool far = false) {
   using V = Vector<T>;
   constexpr int64_t lanes = kVectorBytes / sizeof(T);
+  constexpr int count = 256 / kVectorBytes;  // of vectors
   T total = start<op, T>();
   int64_t i = 0;
   if constexpr ((op == ReduceOp::max || op == ReduceOp::min) && std::is_floating_point_v<T>)
     if (n >= lanes && extreme_of_numbers<op, T>(x, n, total)) return total;
   if (n >= lanes) {
-    const V first = V{} + start<op, T>();
-    V a = first, b = first, c = first, d = first;
+    V acc[count];
+#pragma GCC unroll 8
+    for (V& a : acc) a = V{} + start<op, T>();
     const auto* v = reinterpret_cast<const V*>(x);
-    for (; i + 4 * lanes <= n; i += 4 * lanes, v += 4) {
-      a = step<op, V>(a, v[0]), b = step<op, V>(b, v[1]);
-      c = step<op, V>(c, v[2]), d = step<op, V>(d, v[3]);
+    for (; i + count * lanes <= n; i += count * lanes, v += count) {
+      if (far) ask_ahead<count * kVectorBytes>(v);
+#pragma GCC unroll 8
+      for (int k = 0; k < count; ++k) acc[k] = step<op, V>(acc[k], held(v[k]));
     }
-    for (; i + lanes <= n; i += lanes) a = step<op, V>(a, *v++);
-    total = across<op, T>(merge<op, V>(merge<op, V>(a, b), merge<op, V>(c, d)));
+    for (; i + lanes <= n; i += lanes) acc[0] = step<op, V>(acc[0], *v++);
+    total = across<op, T>(merged<op, count>(acc));
   }
   for (; i < n; ++i) total = step<op, T>(total, x[i]);
   return total;

@@ -18,6 +18,7 @@ constexpr int64_t kBuffer = 1024;               // elements converted at a time
 constexpr int64_t kRun = WholeReduction::kRun;  // elements added in the compute type, then in the wide one
 constexpr int64_t kColumns = 512;               // results gathered at a time on the outer way
 constexpr int64_t kRows = 64;                   // rows added in the compute type
+constexpr int64_t kNear = 1 << 20;              // bytes that a core's own caches hold
 constexpr int64_t kWide = 64;                   // results that make a row wide enough for vectors
 
 /// One reduction's inner loops for a compute type, and what its single results do. W: sums of floats go on in double.
@@ -25,7 +26,7 @@ template <class T>
 struct Steps {
   using W = std::conditional_t<std::is_same_v<T, float>, double, T>;
   T first;
-  T (*run)(const T* x, int64_t n);
+  T (*run)(const T* x, int64_t n, bool far);
   void (*rows)(T* acc, const T* const* x, int count, int64_t n);
   W (*merge)(W a, W b);
   void (*merge_rows)(W* total, const T* part, int64_t n);
@@ -101,6 +102,7 @@ class Reducer {
   Reducer(const ReduceLoop& loop, ReduceOp op, const ReduceFinish& finish)
       : l_(loop), finish_(finish), steps_(steps_of<T>(op)), power_(op == ReduceOp::power_sum) {
     same_ = l_.in_dtype == dtype_of<T>::value && !power_;
+    far_ = l_.outputs * l_.count * static_cast<int64_t>(sizeof(T)) > kNear;
     bf16_ = std::is_same_v<T, float> && l_.in_dtype == kBFloat16 && !power_;
     load_ = convert_rows(dtype_of<T>::value, l_.in_dtype);
     store_ = convert_rows(l_.out_dtype, dtype_of<W>::value);
@@ -126,7 +128,7 @@ class Reducer {
   /// begin a multiple of kRun behind where a thread begins make the sums that run() makes.
   W take_block(const char* block, int64_t n, W total) const {
     Scratch<T> scratch;
-    return inner_run(scratch, block, n, total);
+    return inner_run(scratch, block, n, false, total);
   }
   W start_of_block() const { return W(steps_.first); }
   /// Stores what threads have reduced.
@@ -178,7 +180,7 @@ class Reducer {
       for (int64_t k = 0; k < n; ++k)
         results[k] = steps_.merge(
             W(steps_.first),
-            static_cast<W>(steps_.run(reinterpret_cast<const T*>(in + k * l_.kept_in[0] + b * stride), e - b)));
+            static_cast<W>(steps_.run(reinterpret_cast<const T*>(in + k * l_.kept_in[0] + b * stride), e - b, far_)));
       return;
     }
     // A run of each result after the other, in the order of memory where results lie nearer than runs do.
@@ -193,13 +195,13 @@ class Reducer {
       int64_t at;
       const char* p = in + l_.reduced_offset(b, at);
       const int64_t count = std::min(l_.reduced[0] - at, e - b);
-      for (int64_t k = 0; k < n; ++k) results[k] = inner_run(scratch, p + k * l_.kept_in[0], count, results[k]);
+      for (int64_t k = 0; k < n; ++k) results[k] = inner_run(scratch, p + k * l_.kept_in[0], count, far_, results[k]);
       b += count;
     }
   }
 
   /// `total` with n elements taken in.
-  W inner_run(Scratch<T>& scratch, const char* p, int64_t n, W total) const {
+  W inner_run(Scratch<T>& scratch, const char* p, int64_t n, bool far, W total) const {
     const int64_t stride = l_.reduced_in[0];
     const bool direct = same_ && stride == static_cast<int64_t>(sizeof(T)),
                halves = bf16_ && stride == static_cast<int64_t>(sizeof(uint16_t));
@@ -213,7 +215,7 @@ class Reducer {
       }
       const T* x =
           direct ? reinterpret_cast<const T*>(p + i * stride) : load(scratch.buffer, p + i * stride, stride, m);
-      total = steps_.merge(total, static_cast<W>(steps_.run(x, m)));
+      total = steps_.merge(total, static_cast<W>(steps_.run(x, m, far && direct)));
     }
     return total;
   }
@@ -313,7 +315,7 @@ class Reducer {
   const ReduceLoop& l_;
   ReduceFinish finish_;
   Steps<T> steps_;
-  bool power_, same_, bf16_;
+  bool power_, same_, bf16_, far_;
   ConvertRows load_, store_;
 };
 
