@@ -66,7 +66,7 @@ template <class T>
 void select_runs(const SeparableIndex& s, std::vector<Run> runs, T* out, const T* in, int64_t b, int64_t e) {
   std::stable_sort(runs.begin(), runs.end(), [](const Run& x, const Run& y) { return x.n > y.n; });
   const int64_t to_row = s.outputs(2) * s.inner, from_row = s.size[2] * s.inner;
-  constexpr int64_t kRows = 32, kBytes = 8192;  // stay in the nearest cache
+  constexpr int64_t kRows = 8, kBytes = 1536;  // few: pages and lines are written in turn
   const int64_t together = std::clamp<int64_t>(kBytes / (to_row * sizeof(T)), 1, kRows);
   const T* from[kRows];
   int64_t count = 0;
@@ -81,7 +81,7 @@ void select_runs(const SeparableIndex& s, std::vector<Run> runs, T* out, const T
 /// Rows of many (nearest neighbours): element by element; a row that comes again is copied.
 template <class T>
 void select_elements(const SeparableIndex& s, T* out, const T* in, int64_t b, int64_t e) {
-  const int64_t n = s.outputs(2), to_row = n * s.inner, from_row = s.size[2] * s.inner;
+  const int64_t inner = s.inner, n = s.outputs(2), to_row = n * inner, from_row = s.size[2] * inner;
   const int64_t* index = s.index[2].data();
   const T* last = nullptr;
   over_rows(s, b, e, [&](int64_t r, int64_t original) {
@@ -89,9 +89,11 @@ void select_elements(const SeparableIndex& s, T* out, const T* in, int64_t b, in
     const T* from = in + original * from_row;
     if (from == last) return copy_bytes(to, to - to_row, to_row * sizeof(T));
     last = from;
-    for (int64_t k = 0; s.inner == 1 && k < n; ++k) to[k] = from[index[k]];
-    for (int64_t k = 0; s.inner > 1 && k < n; ++k)
-      copy_bytes(to + k * s.inner, from + index[k] * s.inner, s.inner * sizeof(T));
+    if (inner == 1) {
+      for (int64_t k = 0; k < n; ++k) to[k] = from[index[k]];
+      return;
+    }
+    for (int64_t k = 0; k < n; ++k) copy_bytes(to + k * inner, from + index[k] * inner, inner * sizeof(T));
   });
 }
 
