@@ -38,7 +38,11 @@ Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p) 
     return sgn(x) * where(hit, g / count, Scalar(0));
   }
   const Tensor share = masked_fill(g / pow(norm, Scalar(p - 1)), norm == 0, 0);
-  if (p > 2) return x * pow(abs(x), Scalar(p - 2)) * share;
+  if (p > 2) {
+    const Tensor power = p == 3 ? abs(x) : pow(abs(x), Scalar(p - 2));
+    const bool in_place = !GradMode::is_enabled() && !x.is_complex();  // no second gradient will be asked for
+    return in_place ? power.mul_(x).mul_(share) : x * power * share;
+  }
   return masked_fill(sgn(x) * pow(abs(x), Scalar(p - 1)), x == 0, 0) * share;
 }
 
