@@ -16,6 +16,14 @@ HB_API inline Kernel<void(const Spaced& s, void* out, const void* in)> spaced_ke
 HB_API inline Kernel<void(int64_t itemsize, int64_t n, void* out, const void* a, const void* b)> interleaved_kernel{
     "stack"};
 
+/// Rows that each have the next `bytes` of every part, one behind the other.
+struct RowPart {
+  const void* in;
+  int64_t bytes;
+};
+inline void operands(capture::Operands& v, RowPart& p) { v.reads(p.in); }
+HB_API inline Kernel<void(void* out, int64_t rows, ArrayRef<RowPart> parts)> joined_rows_kernel{"cat"};
+
 /// Rows that begin at byte `start` of the input's and go on from their begin.
 struct Turned {
   int64_t rows, row_bytes, start;

@@ -119,6 +119,13 @@ TEST(QuickWays, OrderByCounting) {
         expect_same(values, expected.to(dtype), "sort");
         expect_same(places, at, "places");
       }
+      if (shape[0] >= 200)
+        for (bool largest : {false, true}) {
+          const auto [values, places] = x.topk(40, 0, largest);
+          const auto [expected, at] = real.sort(std::optional<bool>(true), 0, largest);
+          expect_same(values, expected.narrow(0, 0, 40).to(dtype), "topk");
+          expect_same(places, at.narrow(0, 0, 40), "topk's places");
+        }
       for (int64_t k : {1, 3, 5}) {
         const auto [value, place] = x.kthvalue(k, 0);
         const auto [expected, at] = real.kthvalue(k, 0);
@@ -133,6 +140,33 @@ TEST(QuickWays, OrderByCounting) {
   const Tensor apart = hb::tensor(
       {std::numeric_limits<int64_t>::min(), int64_t{5}, std::numeric_limits<int64_t>::max(), int64_t{-5}, int64_t{5}});
   expect_same(std::get<1>(apart.sort(0)), hb::tensor({0, 3, 1, 4, 2}, hb::kLong), "far apart");
+}
+
+// Parts of rows, whose places threads share by bytes.
+TEST(QuickWays, JoinedRows) {
+  for (auto dtype : {hb::kByte, hb::kBFloat16, hb::kFloat, hb::kDouble, hb::kComplexDouble})
+    for (const auto& [rows, widths] : std::vector<std::pair<int64_t, std::vector<int64_t>>>{
+             {3, {50001, 7, 0, 20000}}, {300, {16, 40, 1}}, {70000, {8, 24}}, {5, {1, 1}}}) {
+      std::vector<Tensor> parts;
+      for (int64_t width : widths) parts.push_back(hb::randint(0, 200, {rows, width}, hb::kLong).to(dtype));
+      const Tensor joined = hb::cat(parts, 1);
+      int64_t at = 0;
+      for (const Tensor& part : parts) {
+        EXPECT_TRUE(hb::equal(joined.narrow(1, at, part.size(1)), part)) << rows << " " << part.size(1);
+        at += part.size(1);
+      }
+      const Tensor stacked = hb::stack({parts[0], parts[0] + 1}, 1);
+      EXPECT_TRUE(hb::equal(stacked.select(1, 0), parts[0]) && hb::equal(stacked.select(1, 1), parts[0] + 1)) << rows;
+    }
+  const auto last = [](const Tensor& x) { return x.contiguous(hb::MemoryFormat::ChannelsLast); };
+  for (int64_t dim = 0; dim < 4; ++dim) {
+    std::vector<int64_t> sizes = {3, 5, 9, 7};
+    const Tensor a = hb::randn(sizes);
+    sizes[dim] = 4;
+    const Tensor b = hb::randn(sizes), joined = hb::cat({last(a), last(b)}, dim);
+    EXPECT_TRUE(joined.is_contiguous(hb::MemoryFormat::ChannelsLast)) << dim;
+    EXPECT_TRUE(hb::equal(joined, hb::cat({a, b}, dim)) && hb::equal(hb::cat({last(a), b}, dim), joined)) << dim;
+  }
 }
 
 // In double each channel by itself, and windows of one element, have loops of their own; float goes by oneDNN.

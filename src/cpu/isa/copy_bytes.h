@@ -29,8 +29,12 @@ inline void copy_vectors(char* to, const char* from, size_t n) {
   constexpr size_t w = sizeof(Widest);
   Widest last, v;
   std::memcpy(&last, from + n - w, w);
-#pragma GCC unroll 2
-  for (size_t i = 0; i + w < n; i += w) std::memcpy(&v, from + i, w), std::memcpy(to + i, &v, w);
+  size_t i = 0;
+  for (Widest v2; i + 2 * w < n; i += 2 * w) {  // two stores that fill a line, one behind the other, can become one
+    std::memcpy(&v, from + i, w), std::memcpy(&v2, from + i + w, w);
+    std::memcpy(to + i, &v, w), std::memcpy(to + i + w, &v2, w);
+  }
+  if (i + w < n) std::memcpy(&v, from + i, w), std::memcpy(to + i, &v, w);
   std::memcpy(to + n - w, &last, w);
 }
 
@@ -47,7 +51,7 @@ inline void copy_bytes(void* to_, const void* from_, size_t n) {
     for (size_t i = 0; i < n; ++i) to[i] = from[i];
     return;
   }
-  if (n <= 16384) return copy_vectors(to, from, n);
+  if (n < 8192) return copy_vectors(to, from, n);
   const size_t ahead = (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % 4096;
   if (ahead == 0 || ahead >= 64) {
     std::memcpy(to, from, n);

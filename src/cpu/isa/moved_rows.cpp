@@ -1,4 +1,5 @@
-// Rows with zeros between their elements (the gradient of a slice with step 2), rows in turn, and rows that are rolled.
+// Rows with zeros between their elements (the gradient of a slice with step 2), elements and rows in turn, and rows
+// that are rolled.
 #include "backend/moved_rows.h"
 
 #include <algorithm>
@@ -64,6 +65,32 @@ void interleave(int64_t itemsize, int64_t n, void* out, const void* a, const voi
   interleave_of<uint64_t>(n, out, a, b);
 }
 HB_REGISTER_ISA(interleaved_kernel, interleave);
+
+// Threads share the bytes: rows may be few.
+void join_rows(void* out, int64_t rows, ArrayRef<RowPart> parts) {
+  int64_t row_bytes = 0;
+  for (const RowPart& p : parts) row_bytes += p.bytes;
+  auto* const to = static_cast<char*>(out);
+  const auto join_part_of = [&](int64_t r, int64_t begin, int64_t end) {
+    int64_t at = r * row_bytes;
+    for (const RowPart& p : parts) {
+      const int64_t from = std::max(begin, at), last = std::min(end, at + p.bytes);
+      if (from < last) copy_bytes(to + from, static_cast<const char*>(p.in) + r * p.bytes + (from - at), last - from);
+      at += p.bytes;
+    }
+  };
+  parallel_for(0, rows * row_bytes, 4 * kGrain, [&](int64_t begin, int64_t end) {
+    int64_t r = begin / row_bytes;
+    if (begin % row_bytes != 0) join_part_of(r++, begin, end);
+    for (; (r + 1) * row_bytes <= end; ++r) {
+      char* at = to + r * row_bytes;
+      for (const RowPart& p : parts)
+        copy_bytes(at, static_cast<const char*>(p.in) + r * p.bytes, p.bytes), at += p.bytes;
+    }
+    if (r * row_bytes < end) join_part_of(r, std::max(begin, r * row_bytes), end);
+  });
+}
+HB_REGISTER_ISA(joined_rows_kernel, join_rows);
 
 // A row's parts in the order in which they lie in the result: a second pass for the shorter ones would find none of
 // their lines in a near cache.

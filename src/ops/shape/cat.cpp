@@ -122,6 +122,43 @@ void copy_in_a_row(const Tensor& out, TensorList tensors) {
   copy_pieces_kernel(out.device())(out.itemsize(), pieces);
 }
 
+/// Whether `part` lies in memory as `whole` does but for the length of `dim`.
+bool lies_alike(const TensorImpl& part, const TensorImpl& whole, int64_t dim) {
+  const DimVector &sizes = whole.sizes(), &strides = whole.physical_strides();
+  for (int64_t d = 0; d < whole.dim(); ++d) {
+    if (part.sizes()[d] == 1) continue;
+    const bool outside = strides[d] > strides[dim];
+    const int64_t expected = outside ? strides[d] / sizes[dim] * part.sizes()[dim] : strides[d];
+    if (part.physical_strides()[d] != expected) return false;
+  }
+  return true;
+}
+
+/// Parts shorter than that are better copied one after the other.
+constexpr int64_t kLeastPart = 16;  // bytes
+
+/// Whether all tensors were written to `out`, which is dense: row by row, so that lines and pages are written in turn.
+bool join_rows(const Tensor& out, TensorList tensors, int64_t dim) {
+  const TensorImpl& o = out.impl();
+  const int64_t step = o.physical_strides()[dim], row = step * o.sizes()[dim];
+  const auto itemsize = static_cast<int64_t>(out.itemsize());
+  if (o.numel() == 0 || !joined_rows_kernel.available(out.device())) return false;
+  std::vector<RowPart> parts;
+  std::vector<Tensor> held;
+  for (const Tensor& t : tensors) {
+    if (t.numel() == 0) continue;
+    held.push_back(physical(t));
+    const TensorImpl& i = held.back().impl();
+    if (i.dtype() != o.dtype() || i.device() != o.device() || !lies_alike(i, o, dim)) return false;
+    parts.push_back({i.raw_data(), i.sizes()[dim] * step * itemsize});
+  }
+  if (row * itemsize < kLeastPart * static_cast<int64_t>(parts.size())) return false;
+  for (const Tensor& t : tensors) capture::uses(t);
+  capture::uses(out);
+  joined_rows_kernel(out.device())(o.raw_data(), o.numel() / row, parts);
+  return true;
+}
+
 /// Of all that are defined, whatever their dimensions; Undefined where none is.
 ScalarType promoted_dtype(TensorList tensors) {
   ScalarType dtype = ScalarType::Undefined;
@@ -156,9 +193,10 @@ Tensor joined(TensorList tensors, int64_t dim_in, JoinLayout layout) {
   Tensor out = empty_cat(tensors, cat_sizes(tensors, model, dim), result_type_of(pointers), layout);
   const bool in_a_row = lie_in_a_row(out, tensors, dim);
   if (in_a_row) copy_in_a_row(out, tensors);
+  const bool done = in_a_row || join_rows(out, tensors, dim);
   int64_t at = 0;
   for (const Tensor& t : tensors) {
-    if (in_a_row || skipped(t)) continue;
+    if (done || skipped(t)) continue;
     const Tensor part = physical_part(out, dim, at, t.sizes()[dim]);
     copy_kernel(out.device())(Loop({&part}, {&t}));
     at += t.sizes()[dim];
@@ -188,15 +226,31 @@ Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
 
 namespace {
 
-/// Whether `out` has the elements of two tensors in turn, as where real and imaginary parts are joined.
-bool lie_in_turn(const Tensor& out, TensorList tensors, int64_t dim) {
-  const TensorImpl& o = out.impl();
-  if (tensors.size() != 2 || dim + 1 != out.dim() || o.itemsize() > 8 || !interleaved_kernel.available(out.device()))
-    return false;
-  return std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+/// Whether the tensors lie in memory as they are printed, in the dtype and on the device of `out`.
+bool lie_densely(TensorList tensors, const Tensor& out) {
+  return std::all_of(tensors.begin(), tensors.end(), [&o = out.impl()](const Tensor& t) {
     const TensorImpl& i = t.impl();
     return i.physically_contiguous() && !i.is_deferred() && i.dtype() == o.dtype() && i.device() == o.device();
   });
+}
+
+/// Whether `out` has the elements of two tensors in turn, as where real and imaginary parts are joined.
+bool lie_in_turn(const Tensor& out, TensorList tensors, int64_t dim) {
+  return tensors.size() == 2 && dim + 1 == out.dim() && out.itemsize() <= 8 &&
+         interleaved_kernel.available(out.device()) && lie_densely(tensors, out);
+}
+
+/// As join_rows().
+bool stack_rows(const Tensor& out, TensorList tensors, int64_t dim) {
+  const int64_t step = out.impl().physical_strides()[dim], bytes = step * static_cast<int64_t>(out.itemsize());
+  if (out.numel() == 0 || bytes < kLeastPart || !joined_rows_kernel.available(out.device()) ||
+      !lie_densely(tensors, out))
+    return false;
+  std::vector<RowPart> parts;
+  for (const Tensor& t : tensors) capture::uses(t), parts.push_back({t.impl().raw_data(), bytes});
+  capture::uses(out);
+  joined_rows_kernel(out.device())(out.impl().raw_data(), out.numel() / (step * out.sizes()[dim]), parts);
+  return true;
 }
 
 Tensor stacked(TensorList tensors, int64_t dim) {
@@ -210,7 +264,7 @@ Tensor stacked(TensorList tensors, int64_t dim) {
     capture::uses(out), capture::uses(tensors[0]), capture::uses(tensors[1]);
     interleaved_kernel(out.device())(static_cast<int64_t>(out.itemsize()), tensors[0].numel(), out.impl().raw_data(),
                                      tensors[0].impl().raw_data(), tensors[1].impl().raw_data());
-  } else {
+  } else if (!stack_rows(out, tensors, dim)) {
     for (size_t k = 0; k < tensors.size(); ++k) {
       const auto at = static_cast<int64_t>(k);
       const Tensor part = Part{dim, at, at + 1, 1, /*selected=*/true}.of(out);
@@ -256,58 +310,6 @@ Tensor stack(TensorList tensors, int64_t dim) {
     out = out.view(IntArrayRef(sizes));
   }
   return named("StackBackward0", out, first);
-}
-
-namespace {
-// Every tensor with at least n dimensions: 0-d becomes (1), and for n > 1 a row, as numpy's atleast_nd.
-std::vector<Tensor> at_least(TensorList tensors, int64_t n) {
-  std::vector<Tensor> out;
-  for (Tensor t : tensors) {
-    if (t.dim() == 0) t = t.reshape({1});
-    if (n >= 2 && t.dim() == 1) t = t.unsqueeze(0);
-    if (n >= 3 && t.dim() == 2) t = t.unsqueeze(2);
-    out.push_back(std::move(t));
-  }
-  return out;
-}
-}  // namespace
-
-Tensor hstack(TensorList tensors) {
-  HB_CHECK(!tensors.empty(), "[hstack] expects a non-empty TensorList");
-  const auto rows = at_least(tensors, 1);
-  return cat(rows, rows[0].dim() == 1 ? 0 : 1);
-}
-Tensor vstack(TensorList tensors) {
-  HB_CHECK(!tensors.empty(), "[vstack] expects a non-empty TensorList");
-  return cat(at_least(tensors, 2), 0);
-}
-Tensor dstack(TensorList tensors) {
-  HB_CHECK(!tensors.empty(), "[dstack] expects a non-empty TensorList");
-  return cat(at_least(tensors, 3), 2);
-}
-Tensor column_stack(TensorList tensors) {
-  HB_CHECK(!tensors.empty(), "[column_stack] expects a non-empty TensorList");
-  std::vector<Tensor> columns;
-  for (const Tensor& t : tensors) columns.push_back(t.dim() <= 1 ? t.reshape({t.numel(), 1}) : t);
-  return cat(columns, 1);
-}
-
-Tensor block_diag(TensorList tensors) {
-  HB_CHECK(!tensors.empty(), "[block_diag] expects a non-empty TensorList");
-  const auto blocks = at_least(tensors, 2);
-  int64_t height = 0, width = 0;
-  for (const Tensor& b : blocks) {
-    HB_CHECK(b.dim() == 2, "[block_diag] Input tensors must have 2 or fewer dimensions. Input ", &b - blocks.data(),
-             " has ", b.dim(), " dimensions");
-    height += b.size(0), width += b.size(1);
-  }
-  Tensor out = zeros({height, width}, blocks[0].options().dtype(promoted_dtype(blocks)));
-  int64_t y = 0, x = 0;
-  for (const Tensor& b : blocks) {
-    out.narrow(0, y, b.size(0)).narrow(1, x, b.size(1)).copy_(b);
-    y += b.size(0), x += b.size(1);
-  }
-  return named("BlockDiagBackward0", out, blocks[0]);
 }
 
 }  // namespace hb
