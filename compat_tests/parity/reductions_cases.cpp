@@ -222,6 +222,7 @@ PARITY_CASE(reductions, others) {
   c.out("nansum", torch::nansum(c.values({1, NAN, 2})));
   c.out("bincount", torch::bincount(c.randint(0, 5, {20})));
   c.out("histc", torch::histc(c.randn({50}), 8, -2, 2));
+  c.out("histc of many", torch::histc(c.randn({5000}), 50));
 }
 
 PARITY_CASE(reductions, large) {  // long enough for blocks and threads

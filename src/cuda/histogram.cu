@@ -76,13 +76,13 @@ void bincount(const Tensor& counts, const Tensor& values, const Tensor& weights)
 }
 HB_REGISTER_CUDA(bincount_kernel, bincount);
 
-template <class T>
-__global__ void count_between(int64_t* counts, const T* in, int64_t n, int64_t bins, double low, double high) {
-  const double factor = static_cast<double>(bins) / (high - low);
+/// In the type of the values, in LibTorch's order: another would put a few of a million elsewhere.
+template <class T, class C>
+__global__ void count_between(int64_t* counts, const T* in, int64_t n, int64_t bins, C low, C high) {
   count_all(counts, bins, n, [&](int64_t i, const auto& put) {
-    const auto x = widen<double>(in[i]);
+    const C x = widen<C>(in[i]);
     if (!(x >= low && x <= high)) return;
-    const auto bin = static_cast<int64_t>((x - low) * factor);
+    const auto bin = static_cast<int64_t>((x - low) * static_cast<C>(bins) / (high - low));
     put(bin < bins ? bin : bins - 1, 1);
   });
 }
@@ -91,9 +91,10 @@ void histogram(const Tensor& counts, const Tensor& in, double low, double high) 
   if (n == 0) return;
   HB_FLOATING_SWITCH("histc", in.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    HB_LAUNCH(count_between<T>, counting_blocks(n), kThreads, shared_bytes<int64_t>(bins), current_stream(),
-              static_cast<int64_t*>(counts.impl().raw_data()), static_cast<const T*>(in.impl().raw_data()), n, bins, low,
-              high);
+    using C = compute_t<T>;
+    HB_LAUNCH((count_between<T, C>), counting_blocks(n), kThreads, shared_bytes<int64_t>(bins), current_stream(),
+              static_cast<int64_t*>(counts.impl().raw_data()), static_cast<const T*>(in.impl().raw_data()), n, bins,
+              static_cast<C>(low), static_cast<C>(high));
   });
 }
 HB_REGISTER_CUDA(histogram_kernel, histogram);

@@ -320,19 +320,16 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
   check_value_fits("histc", self.scalar_type(), max);
   double low = min.toDouble(), high = max.toDouble();
   const Tensor all = self.detach().reshape(-1);
-  if (low == high && all.numel() > 0) low = all.min().item().toDouble(), high = all.max().item().toDouble();
+  if (low == high && all.numel() > 0) {
+    const auto [least, most] = aminmax(all);
+    low = least.item().toDouble(), high = most.item().toDouble();
+  }
   if (low == high) low -= 1, high += 1;
   HB_CHECK(std::isfinite(low) && std::isfinite(high), "[histc] range of [", low, ", ", high, "] is not finite");
   HB_CHECK(low < high, "[histc] max must be larger than min, got ", low, " and ", high);
-  if (histogram_kernel.available(self.device())) {
-    const Tensor counts = zeros({bins}, self.options().dtype(kLong));
-    histogram_kernel(self.device())(counts, all.contiguous(), low, high);
-    return counts.to(self.scalar_type());
-  }
-  const Tensor x = all.to(kDouble);
-  const Tensor inside = x.masked_select(logical_and(x >= low, x <= high));
-  const Tensor bin = ((inside - low) * (static_cast<double>(bins) / (high - low))).to(kLong).clamp_max(bins - 1);
-  return bincount(bin, Tensor(), bins).to(self.scalar_type());
+  const Tensor counts = zeros({bins}, self.options().dtype(kLong));
+  histogram_kernel(self.device())(counts, all.contiguous(), low, high);
+  return counts.to(self.scalar_type());
 }
 
 }  // namespace hb
