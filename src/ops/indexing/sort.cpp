@@ -10,10 +10,8 @@
 #include "backend/sort.h"
 #include "core/empty_contiguous.h"
 #include "core/geometry.h"
-#include "core/value_range.h"
 #include "core/warnings.h"
 #include "ops/common/layout.h"
-#include "ops/common/or_undefined.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/reduction/extremum.h"
@@ -278,58 +276,6 @@ Tensor isin(const Tensor& elements, const Scalar& test_element, bool /*assume_un
 }
 Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
   return isin(full({}, element, TensorOptions().device(test_elements.device())), test_elements, assume_unique, invert);
-}
-
-// --- counting
-
-Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none, int64_t minlength) {
-  HB_DEFINED(bincount, self);
-  const Tensor& weights = or_undefined(weights_or_none);
-  HB_CHECK(self.dim() == 1 || self.numel() == 0,
-           "[bincount] only supports 1-d non-negative integral inputs, got shape ", self.sizes());
-  HB_CHECK_SUPPORTED(is_integral_type(self.scalar_type(), false), "[bincount] only supports integral inputs, got ",
-                     toString(self.scalar_type()));
-  HB_CHECK(minlength >= 0, "[bincount] minlength should be >= 0, got ", minlength);
-  const Tensor values = self.to(kLong).contiguous();
-  int64_t n = minlength;
-  if (values.numel() > 0) {
-    HB_CHECK(values.min().item().toLong() >= 0, "[bincount] only supports 1-d non-negative integral inputs.");
-    const int64_t largest = values.max().item().toLong();
-    HB_CHECK(largest < std::numeric_limits<int64_t>::max(), "[bincount] maximum value of input overflowed, got ",
-             largest);
-    n = std::max(n, largest + 1);
-  }
-  if (weights.defined()) {
-    HB_CHECK(weights.sizes() == self.sizes(),
-             "[bincount] weights should be 1-d and have the same length as input, got ", weights.sizes());
-    const Tensor w = weights.detach().to(weights.scalar_type() == kFloat ? kFloat : kDouble).contiguous();
-    Tensor counts = zeros({n}, w.options());
-    bincount_kernel(self.device())(counts, values, w);
-    return counts;
-  }
-  Tensor counts = zeros({n}, values.options());
-  bincount_kernel(self.device())(counts, values, Tensor());
-  return counts;
-}
-
-Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
-  HB_DEFINED(histc, self);
-  HB_CHECK_SUPPORTED(self.is_floating_point(), "[histc] is not supported for dtype ", toString(self.scalar_type()));
-  HB_CHECK(bins > 0, "[histc] bins must be > 0, but got ", bins);
-  check_value_fits("histc", self.scalar_type(), min);
-  check_value_fits("histc", self.scalar_type(), max);
-  double low = min.toDouble(), high = max.toDouble();
-  const Tensor all = self.detach().reshape(-1);
-  if (low == high && all.numel() > 0) {
-    const auto [least, most] = aminmax(all);
-    low = least.item().toDouble(), high = most.item().toDouble();
-  }
-  if (low == high) low -= 1, high += 1;
-  HB_CHECK(std::isfinite(low) && std::isfinite(high), "[histc] range of [", low, ", ", high, "] is not finite");
-  HB_CHECK(low < high, "[histc] max must be larger than min, got ", low, " and ", high);
-  const Tensor counts = zeros({bins}, self.options().dtype(kLong));
-  histogram_kernel(self.device())(counts, all.contiguous(), low, high);
-  return counts.to(self.scalar_type());
 }
 
 }  // namespace hb
