@@ -117,6 +117,9 @@ void softmax_rows_backward(const T* grad, const T* y, T* out, int64_t n, bool lo
 }
 
 constexpr int64_t kBlock = 512;  // columns at once
+/// The width from which on blocks would be too large for their cache.
+template <class T>
+constexpr int64_t kMostColumns = 2048 / static_cast<int64_t>(sizeof(compute_t<T>));
 
 // `width` neighbouring columns at once, each of n values `inner` apart.
 template <class T>
@@ -223,7 +226,7 @@ void softmax_columns_backward(const T* grad, const T* y, T* out, int64_t n, int6
       HB_INDEPENDENT
       for (int64_t j = 0; j < width; ++j) to[j] = g[j] - quick_exp(v[j]) * sum[j];
     } else {
-      HB_INDEPENDENT
+      HB_INDEPENDENT_LINES
       for (int64_t j = 0; j < width; ++j) to[j] = v[j] * (g[j] - sum[j]);
     }
     finish(to, out + i * inner, width);
@@ -249,7 +252,7 @@ void softmax_columns_backward(const BFloat16* grad, const BFloat16* y, BFloat16*
   }
 }
 
-// `most`: the width from which on blocks would be too large for their cache.
+// Of `most` columns at once.
 template <class F>
 void over_columns(const SoftmaxShape& s, int64_t most, const F& f) {
   // Wide blocks read memory in order; narrower ones where all threads would not have one.
@@ -270,7 +273,7 @@ void softmax(ScalarType dtype, const SoftmaxShape& s, bool log, void* out_data, 
     const auto* in = static_cast<const T*>(in_data);
     auto* out = static_cast<T*>(out_data);
     if (s.inner > 1)
-      return over_columns(s, kBlock, [&](int64_t at, int64_t width) {
+      return over_columns(s, kMostColumns<T>, [&](int64_t at, int64_t width) {
         if constexpr (!kStoredAsComputed<T>)
           if (std::min(s.inner, kKeptColumns) * s.n <= kKept)
             return softmax_kept_columns(in + at, out + at, s.n, s.inner, width, log);
@@ -302,7 +305,7 @@ void softmax_backward(ScalarType dtype, const SoftmaxShape& s, bool log, void* g
     const auto *grad = static_cast<const T*>(grad_data), *y = static_cast<const T*>(out_data);
     auto* out = static_cast<T*>(grad_in);
     if (s.inner > 1)
-      return over_columns(s, kBlock, [&](int64_t at, int64_t width) {
+      return over_columns(s, kMostColumns<T>, [&](int64_t at, int64_t width) {
         if constexpr (std::is_same_v<T, BFloat16>)
           if (!log && width % 2 == 0) return softmax_columns_backward(grad + at, y + at, out + at, s.n, s.inner, width);
         softmax_columns_backward(grad + at, y + at, out + at, s.n, s.inner, width, log);
