@@ -16,6 +16,11 @@ Tensor positive(int64_t n, torch::Dtype dtype) {
   if (!torch::isFloatingType(dtype)) return torch::randint(1, 10, {n, n}, on_device(dtype));
   return (torch::rand({n, n}, on_device(torch::kFloat)) * 0.8 + 0.1).to(dtype);
 }
+// Whose products neither vanish nor overflow: numbers on the way to zero take a CPU many times as long.
+Tensor near_one(int64_t n, torch::Dtype dtype) {
+  const Tensor x = positive(n, dtype);
+  return torch::isFloatingType(dtype) ? x * 0.2 + 0.9 : x;
+}
 Tensor flat(int64_t n, torch::Dtype dtype) { return any({n * n}, dtype); }
 Tensor row(int64_t n, torch::Dtype dtype) { return any({n}, dtype); }
 Tensor column(int64_t n, torch::Dtype dtype) { return any({n, 1}, dtype); }

@@ -42,6 +42,7 @@ Tensor any(std::vector<int64_t> shape, torch::Dtype dtype);  // randn; of intege
 Tensor below(int64_t end, std::vector<int64_t> shape);       // int64 in [0, end)
 Tensor grid(int64_t n, torch::Dtype dtype);                  // (n, n)
 Tensor positive(int64_t n, torch::Dtype dtype);              // (n, n), in [0.1, 0.9] or 1 to 9
+Tensor near_one(int64_t n, torch::Dtype dtype);              // (n, n), in [0.92, 1.08] or 1 to 9
 Tensor flat(int64_t n, torch::Dtype dtype);                  // (n * n)
 Tensor row(int64_t n, torch::Dtype dtype);                   // (n)
 Tensor column(int64_t n, torch::Dtype dtype);                // (n, 1)
