@@ -7,7 +7,7 @@
 #include "backend/reduce.h"
 
 #include "cpu/isa/convert.h"
-#include "cpu/isa/reduce_step.h"
+#include "cpu/isa/reduction_loops.h"
 #include "cpu/isa/whole_reduction.h"
 #include "cpu/parallel.h"
 
@@ -20,53 +20,6 @@ constexpr int64_t kColumns = 512;               // results gathered at a time on
 constexpr int64_t kRows = 64;                   // rows added in the compute type
 constexpr int64_t kNear = 1 << 20;              // bytes that a core's own caches hold
 constexpr int64_t kWide = 64;                   // results that make a row wide enough for vectors
-
-/// One reduction's inner loops for a compute type, and what its single results do. W: sums of floats go on in double.
-template <class T>
-struct Steps {
-  using W = std::conditional_t<std::is_same_v<T, float>, double, T>;
-  T first;
-  T (*run)(const T* x, int64_t n, bool far);
-  void (*rows)(T* acc, const T* const* x, int count, int64_t n);
-  W (*merge)(W a, W b);
-  void (*merge_rows)(W* total, const T* part, int64_t n);
-  // of bf16, where T is float
-  float (*run_bf16)(const uint16_t* x, int64_t n) = nullptr;
-  void (*rows_bf16)(float* acc, const uint16_t* const* x, int count, int64_t n) = nullptr;
-};
-
-template <ReduceOp op, class T>
-void merge_rows(typename Steps<T>::W* total, const T* part, int64_t n) {
-  using W = typename Steps<T>::W;
-  for (int64_t k = 0; k < n; ++k) total[k] = merge<op, W>(total[k], static_cast<W>(part[k]));
-}
-
-template <ReduceOp op, class T>
-Steps<T> steps() {
-  using W = typename Steps<T>::W;
-  Steps<T> s{start<op, T>(), reduce_run<op, T>, reduce_rows<op, T>, merge<op, W>, merge_rows<op, T>};
-  if constexpr (std::is_same_v<T, float>) s.run_bf16 = reduce_run_bf16<op>, s.rows_bf16 = reduce_rows_bf16<op>;
-  return s;
-}
-
-template <class T>
-Steps<T> steps_of(ReduceOp op) {
-  switch (op) {
-#define HB_CASE(name)  \
-  case ReduceOp::name: \
-    return steps<ReduceOp::name, T>();
-    HB_CASE(sum)
-    HB_CASE(nansum)
-    HB_CASE(prod)
-    HB_CASE(max)
-    HB_CASE(min)
-    HB_CASE(any)
-    HB_CASE(all)
-    HB_CASE(count) HB_CASE(abs_sum) HB_CASE(square_sum) HB_CASE(abs_max) HB_CASE(abs_min) HB_CASE(power_sum)
-#undef HB_CASE
-  }
-  return {};
-}
 
 template <class T>
 void power(T* x, int64_t n, T p) {
@@ -176,13 +129,8 @@ class Reducer {
                     W* results) const {
     if (!along) return outer(scratch, in, n, b, e, results);
     const int64_t stride = l_.reduced_in[0];
-    if (same_ && stride == static_cast<int64_t>(sizeof(T)) && l_.reduced.size() == 1 && b < e && e - b <= kRun) {
-      for (int64_t k = 0; k < n; ++k)
-        results[k] = steps_.merge(
-            W(steps_.first),
-            static_cast<W>(steps_.run(reinterpret_cast<const T*>(in + k * l_.kept_in[0] + b * stride), e - b, far_)));
-      return;
-    }
+    if (same_ && stride == static_cast<int64_t>(sizeof(T)) && l_.reduced.size() == 1 && b < e && e - b <= kRun)
+      return steps_.runs(in + b * stride, l_.kept_in[0], n, e - b, far_, results);
     // A run of each result after the other, in the order of memory where results lie nearer than runs do.
     if (l_.reduced.size() > 1 && std::abs(l_.kept_in[0]) < std::abs(l_.reduced_in[1]))
       return inner_runs(scratch, in, n, b, e, results);

@@ -1,0 +1,73 @@
+#pragma once
+// The loops of each reduction, chosen by its name.
+#include <cstdint>
+#include <type_traits>
+
+#include "backend/reduce.h"
+
+#include "cpu/isa/reduce_step.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+/// One reduction's inner loops for a compute type, and what its single results do. W: sums of floats go on in double.
+template <class T>
+struct Steps {
+  using W = std::conditional_t<std::is_same_v<T, float>, double, T>;
+  T first;
+  T (*run)(const T* x, int64_t n, bool far);
+  void (*runs)(const char* x, int64_t step, int64_t rows, int64_t n, bool far, W* results);
+  void (*rows)(T* acc, const T* const* x, int count, int64_t n);
+  W (*merge)(W a, W b);
+  void (*merge_rows)(W* total, const T* part, int64_t n);
+  // of bf16, where T is float
+  float (*run_bf16)(const uint16_t* x, int64_t n) = nullptr;
+  void (*rows_bf16)(float* acc, const uint16_t* const* x, int count, int64_t n) = nullptr;
+};
+
+template <ReduceOp op, class T>
+void merge_rows(typename Steps<T>::W* total, const T* part, int64_t n) {
+  using W = typename Steps<T>::W;
+  for (int64_t k = 0; k < n; ++k) total[k] = merge<op, W>(total[k], static_cast<W>(part[k]));
+}
+
+/// A result of each of `rows` runs, which begin `step` bytes apart.
+template <ReduceOp op, class T>
+void reduce_runs(const char* x, int64_t step, int64_t rows, int64_t n, bool far, typename Steps<T>::W* results) {
+  using W = typename Steps<T>::W;
+  for (int64_t k = 0; k < rows; ++k) {
+    const T run = reduce_run<op, T>(reinterpret_cast<const T*>(x + k * step), n, far);
+    results[k] = merge<op, W>(W(start<op, T>()), static_cast<W>(run));
+  }
+}
+
+template <ReduceOp op, class T>
+Steps<T> steps() {
+  using W = typename Steps<T>::W;
+  Steps<T> s{start<op, T>(),     reduce_run<op, T>, reduce_runs<op, T>,
+             reduce_rows<op, T>, merge<op, W>,      merge_rows<op, T>};
+  if constexpr (std::is_same_v<T, float>) s.run_bf16 = reduce_run_bf16<op>, s.rows_bf16 = reduce_rows_bf16<op>;
+  return s;
+}
+
+template <class T>
+Steps<T> steps_of(ReduceOp op) {
+  switch (op) {
+#define HB_CASE(name)  \
+  case ReduceOp::name: \
+    return steps<ReduceOp::name, T>();
+    HB_CASE(sum)
+    HB_CASE(nansum)
+    HB_CASE(prod)
+    HB_CASE(max)
+    HB_CASE(min)
+    HB_CASE(any)
+    HB_CASE(all)
+    HB_CASE(count) HB_CASE(abs_sum) HB_CASE(square_sum) HB_CASE(abs_max) HB_CASE(abs_min) HB_CASE(power_sum)
+#undef HB_CASE
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA
