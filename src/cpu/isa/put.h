@@ -70,8 +70,10 @@ inline bool mostly_runs(const int64_t* at, int64_t n) {
 /// where a NaN comes in. The row is kept as floats that are numbers of bf16: a sum that follows another in the same
 /// place waits for less than a conversion to memory and back.
 inline bool add_at(BFloat16* to, int64_t size, const BFloat16* from, const int64_t* at, int64_t n) {
-  auto* row = static_cast<float*>(scratch_buffer(Scratch::convert_a, (size + n) * sizeof(float)));
+  auto* row =
+      static_cast<float*>(scratch_buffer(Scratch::convert_a, (size + n) * sizeof(float) + size * sizeof(BFloat16)));
   float* added = row + size;
+  auto* halves = reinterpret_cast<uint16_t*>(added + n);
   convert_run(row, to, size);
   convert_run(added, from, n);
   const __m128i one = _mm_cvtsi32_si128(1), half = _mm_cvtsi32_si128(0x7fff), kept = _mm_cvtsi32_si128(-0x10000);
@@ -90,10 +92,16 @@ inline bool add_at(BFloat16* to, int64_t size, const BFloat16* from, const int64
       _mm_store_ss(row + place, sum);
     }
   }
-  int32_t nan = 0;
-  for (int64_t i = 0; i < size; ++i) nan |= row[i] != row[i];
-  if (!nan) convert_run(to, row, size);
-  return !nan;
+  uint32_t nan = 0;  // has a sign where one is
+  HB_INDEPENDENT
+  for (int64_t i = 0; i < size; ++i) {
+    const auto bits = std::bit_cast<uint32_t>(row[i]);
+    nan |= 0x7f800000u - (bits & 0x7fffffffu);
+    halves[i] = static_cast<uint16_t>(bits >> 16);
+  }
+  if (static_cast<int32_t>(nan) < 0) return false;
+  copy_bytes(to, halves, size * sizeof(BFloat16));
+  return true;
 }
 /// Whether add_at() pays for so many sums in a row of `size`.
 template <class T>
