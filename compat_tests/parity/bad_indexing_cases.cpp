@@ -112,3 +112,19 @@ PARITY_CASE(bad_indexing, index_functions) {
   SAYS("Class values must be smaller than num_classes", torch::one_hot(torch::tensor({3}), 2));
   SAYS("one_hot is only applicable to index tensor of type LongTensor", torch::one_hot(real));
 }
+
+PARITY_CASE(bad_indexing, complex_fills) {
+  const Tensor first = torch::tensor({0}), none = first.slice(0, 0, 0);
+  const c10::complex<double> one(1, 0);
+  const auto refused = [&](Tensor x) {
+    SAYS("Converting complex Scalar to non-complex type is not supported", x.index_fill(0, first, one));
+    SAYS("index_fill_(): Converting complex Scalar to non-complex type", x.index_fill_(0, first, one));
+    SAYS("index_fill_(): Converting complex Scalar to non-complex type", x.index_fill_(0, none, one));
+    SAYS("Converting complex Scalar to non-complex type", x.index_fill(0, first, torch::tensor(one)));
+    SAYS("Converting complex Scalar to non-complex type", x.index_fill_(0, first, torch::tensor(one)));
+    c.out("kept", x);
+  };
+  c.scope("float", [&] { refused(c.values({1, 2, 3})); });
+  c.scope("long", [&] { refused(torch::arange(3)); });
+  c.out("complex", c.randn({3}, torch::kComplexFloat).index_fill_(0, first, one));
+}

@@ -107,6 +107,13 @@ Tensor with_rows_filled(const Tensor& self, int64_t dim, const Tensor& index, co
   return where(rows.view(IntArrayRef(along.data(), along.size())), full({}, value, self.options()), self);
 }
 
+/// Refused even where the number is real or no place is filled, as in LibTorch.
+void check_fills(ScalarType self, bool complex) {
+  HB_CHECK(!complex || is_complex_type(self),
+           "[index_fill] index_fill_(): Converting complex Scalar to non-complex type is not supported: self is ",
+           self);
+}
+
 /// Where index_add adds nothing, without a look at the index: as in LibTorch not so for vectors.
 bool has_no_places(const Tensor& self) { return self.numel() == 0 && self.dim() > 1; }
 
@@ -196,6 +203,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
   const int64_t d = geometry::wrap_dim("index_fill", dim, self.dim());
   HB_CHECK_INDEX(index.scalar_type() == kLong, "[index_fill] Expected dtype int64 for index, got ",
                  index.scalar_type());
+  check_fills(self.scalar_type(), value.isComplex());
   const Tensor given = row_index("index_fill", index);
   DimVector shape = self.impl().sizes();
   if (shape.empty()) shape.push_back(1);
@@ -249,6 +257,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Te
   HB_FUNCTION(index_fill, self, dim, index, value);
   HB_CHECK(value.dim() == 0, "[index_fill] Only supports 0-dimensional value tensor, but got tensor with ", value.dim(),
            " dimension(s)");
+  check_fills(self.scalar_type(), value.is_complex());
   const Tensor places = index_fill(zeros(self.sizes(), self.options().dtype(kBool)), dim, index, 1);
   const Tensor out = ops::in_strides(masked_fill(self, places, value), ops::strides_of_clone(self));
   return named("IndexFillBackward1", out, self);
