@@ -182,6 +182,21 @@ PARITY_CASE(bad_dtypes, factors) {
   c.out("half.lerp", torch::lerp(h, h * 2, 3e4));
 }
 
+// Refused for their type even where they are one.
+PARITY_CASE(bad_dtypes, ones_as_factors) {
+  const Tensor f = torch::ones({3}), i = torch::arange(3);
+  const c10::complex<double> one(1, 0);
+  SAYS("Boolean alpha only supported for Boolean results", torch::add(f, f, true));
+  SAYS("Boolean alpha only supported for Boolean results", torch::add(i, 1, true));
+  SAYS("Boolean alpha only supported for Boolean results", torch::sub(i, i, true));
+  SAYS("Boolean alpha only supported for Boolean results", i.clone().sub_(i, true));
+  SAYS("Boolean alpha only supported for Boolean results", torch::rsub(i, i, true));
+  SAYS("For integral input tensors, argument alpha must not be a floating point number", torch::add(i, i, 1.0));
+  SAYS("For integral input tensors, argument alpha must not be a floating point number", i.clone().add_(1, 1.0));
+  SAYS("For non-complex input tensors, argument alpha must not be a complex number", torch::add(f, f, one));
+  c.out("bools", torch::add(f > 0, i > 0, true));
+}
+
 PARITY_CASE(bad_dtypes, index_copy_wants_long) {
   const Tensor x = c.randn({3, 4}), rows = c.randn({2, 4}), at = torch::tensor({0, 2}, torch::kInt);
   SAYS("Expected a long tensor for index, but got Int", torch::index_copy(x, 0, at, rows));

@@ -58,8 +58,8 @@ struct Sum {
 Sum plan(const char* name, const Tensor& a, const Input& b, const Scalar& alpha, bool negative) {
   const ScalarType t = ops::promoted({a, b});
   if (negative) check_not_bools(name, a, b);
-  if (HB_LIKELY(is_one(alpha))) return {negative ? &sub_formula : &add_formula, t, 1};
   check_alpha(name, t, alpha);
+  if (HB_LIKELY(is_one(alpha))) return {negative ? &sub_formula : &add_formula, t, 1};
   check_value_fits(name, t, alpha);
   return {&add_scaled_formula, t, negative ? -alpha.toDouble() : alpha.toDouble()};
 }
