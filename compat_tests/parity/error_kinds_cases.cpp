@@ -35,6 +35,38 @@ PARITY_CASE(error_kinds, indices) {
   KIND(torch::one_hot(far, 3));
 }
 
+PARITY_CASE(error_kinds, bits) {
+  const Tensor whole = torch::arange(3), real = c.randn({3});
+  KIND(whole.clone().bitwise_and_(1.5));
+  KIND(whole.clone().bitwise_or_(1.5));
+  KIND(whole.clone().bitwise_xor_(real));
+  KIND(whole.clone().bitwise_left_shift_(1.5));
+  KIND(whole.bitwise_and(1.5));
+  KIND(real.clone().bitwise_and_(1));
+}
+
+PARITY_CASE(error_kinds, matrices) {
+  const Tensor m = torch::ones({2, 2}, torch::kLong), half = torch::ones({2, 2}, torch::kHalf);
+  KIND(torch::linalg_eigh(m));
+  KIND(torch::linalg_eigvalsh(m));
+  KIND(torch::linalg_eigh(half));
+  KIND(torch::linalg_lu(m));
+  KIND(torch::linalg_lu_factor(m));
+  KIND(torch::linalg_solve_triangular(m, m, true));
+  KIND(torch::triangular_solve(m, m));
+  KIND(torch::cholesky(m));
+  KIND(torch::cholesky_inverse(m));
+  KIND(torch::cholesky_solve(m, m));
+  KIND(torch::linalg_householder_product(m, m[0]));
+  KIND(torch::geqrf(m));
+  KIND(torch::linalg_svd(m));
+  KIND(torch::linalg_qr(m));
+  KIND(torch::linalg_inv(m));
+  KIND(torch::linalg_inv(half));
+  KIND(torch::linalg_det(m));
+  KIND(torch::linalg_cholesky(m));
+}
+
 PARITY_CASE(error_kinds, dtypes) {
   const Tensor real = c.randn({4}), whole = torch::tensor({1, 2});
   KIND(torch::bincount(real));

@@ -57,12 +57,13 @@ Tensor cholesky(const Tensor& self, bool upper) {
   HB_AUTOCAST(cholesky, fp32, as_is, self, upper);
   HB_WARN_ONCE(
       "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future release.");
+  check_matrices("cholesky", self, true, Refused::by_kernel);
   return linalg_cholesky(self, upper);
 }
 
 Tensor cholesky_solve(const Tensor& self, const Tensor& input2, bool upper) {
   HB_AUTOCAST(cholesky_solve, fp32, as_is, self, input2, upper);
-  check_matrices("cholesky_solve", input2, true);
+  check_matrices("cholesky_solve", input2, true, Refused::by_kernel);
   HB_CHECK(self.dim() >= 2, "b should have at least 2 dimensions, but has ", self.dim(), " dimensions instead");
   check_same_matrices("cholesky_solve", input2, self);
   HB_CHECK(input2.size(-1) == self.size(-2), "Incompatible matrix sizes for cholesky_solve: each A matrix is ",
@@ -84,7 +85,7 @@ Tensor cholesky_solve(const Tensor& self, const Tensor& input2, bool upper) {
 
 Tensor cholesky_inverse(const Tensor& self, bool upper) {
   HB_AUTOCAST(cholesky_inverse, fp32, as_is, self, upper);
-  check_matrices("cholesky_inverse", self, true);
+  check_matrices("cholesky_inverse", self, true, Refused::by_kernel);
   Tensor inverse = by_columns(self, self.size(-1), self.size(-1));
   if (self.numel() > 0) {
     NoGradGuard no_grad;

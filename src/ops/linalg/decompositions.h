@@ -6,8 +6,11 @@
 
 namespace hb {
 
+/// Who refuses other dtypes in LibTorch: the function before it begins, or its kernel, whose error is
+/// NotImplementedError.
+enum class Refused { by_function, by_kernel };
 /// Throws unless `a` is a batch of matrices of float, double or complex numbers; `square` also wants that.
-void check_matrices(const char* name, const Tensor& a, bool square);
+void check_matrices(const char* name, const Tensor& a, bool square, Refused refused = Refused::by_function);
 /// A tensor of matrices as a stack (b, m, n), without history; a copy only where its batch has no single stride.
 Tensor as_stack(const Tensor& a);
 /// A tensor (…, n) as (b, n), without history.

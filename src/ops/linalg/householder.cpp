@@ -13,7 +13,7 @@ namespace hb {
 namespace {
 
 void check_reflections(const char* name, const Tensor& input, const Tensor& tau) {
-  check_matrices(name, input, false);
+  check_matrices(name, input, false, Refused::by_kernel);
   HB_CHECK(input.size(-2) >= input.size(-1), name,
            ": input.shape[-2] must be greater than or equal to input.shape[-1], got ", input.sizes());
   HB_CHECK(tau.dim() == input.dim() - 1, name, ": expected a tau with one dimension less than the input, got ",
@@ -59,8 +59,8 @@ Tensor orgqr(const Tensor& self, const Tensor& input2) {
 
 Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& input3, bool left, bool transpose) {
   HB_AUTOCAST(ormqr, fp32, as_is, self, input2, input3, left, transpose);
-  check_matrices("ormqr", self, false);
-  check_matrices("ormqr", input3, false);
+  check_matrices("ormqr", self, false, Refused::by_kernel);
+  check_matrices("ormqr", input3, false, Refused::by_kernel);
   const Tensor &tau = input2, &other = input3;
   HB_CHECK(tau.dim() == self.dim() - 1 && tau.size(-1) <= self.size(-1), "[ormqr] expected a tau of at most ",
            self.size(-1), " factors for the input ", self.sizes(), ", got ", tau.sizes());
@@ -89,7 +89,7 @@ Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& input3, boo
 
 TensorTuple2 geqrf(const Tensor& self) {
   HB_AUTOCAST(geqrf, fp32, as_is, self);
-  check_matrices("geqrf", self, false);
+  check_matrices("geqrf", self, false, Refused::by_kernel);
   HB_CHECK(!(GradMode::is_enabled() && self.requires_grad()),
            "[geqrf] the derivative is not implemented; use linalg_qr, or detach() the input");
   NoGradGuard no_grad;

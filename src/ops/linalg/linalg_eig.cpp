@@ -72,7 +72,7 @@ namespace {
 
 /// Values and, where `wanted`, vectors, without history.
 TensorTuple2 eigh_forward(const Tensor& a, std::string_view uplo, bool wanted) {
-  check_matrices("linalg.eigh", a, true);
+  check_matrices("linalg.eigh", a, true, Refused::by_kernel);
   HB_CHECK(uplo == "L" || uplo == "U" || uplo == "l" || uplo == "u",
            "Expected UPLO argument to be 'L' or 'U', but got ", uplo);
   NoGradGuard no_grad;

@@ -105,7 +105,7 @@ std::tuple<Tensor, Tensor> linalg_solve_ex(const Tensor& a, const Tensor& b, boo
 
 Tensor linalg_solve_triangular(const Tensor& self, const Tensor& b, bool upper, bool left, bool unitriangular) {
   HB_ONE_DEVICE(linalg_solve_triangular, self, b);
-  check_matrices("linalg.solve_triangular", self, true);
+  check_matrices("linalg.solve_triangular", self, true, Refused::by_kernel);
   HB_CHECK(b.dim() >= 2, "linalg.solve_triangular: The input tensor B must have at least 2 dimensions.");
   check_same_matrices("linalg.solve_triangular", self, b);
   HB_CHECK(self.size(-1) == b.size(left ? -2 : -1), "linalg.solve_triangular: Incompatible shapes of A and B for the ",

@@ -47,7 +47,7 @@ void check_pivots(const char* name, const Tensor& lu, const Tensor& pivots) {
 }  // namespace
 
 std::tuple<Tensor, Tensor, Tensor> linalg_lu_factor_ex(const Tensor& a, bool pivot, bool check_errors) {
-  check_matrices("linalg.lu_factor", a, false);
+  check_matrices("linalg.lu_factor", a, false, Refused::by_kernel);
   HB_CHECK(pivot, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
   const int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   Tensor lu = by_columns(a, m, n), pivots = empty(batch_sizes(a, {k}), a.options().dtype(kInt)), info = no_info(a);
