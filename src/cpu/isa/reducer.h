@@ -163,7 +163,9 @@ class Reducer {
       }
       const T* x =
           direct ? reinterpret_cast<const T*>(p + i * stride) : load(scratch.buffer, p + i * stride, stride, m);
-      total = steps_.merge(total, static_cast<W>(steps_.run(x, m, far && direct)));
+      W part;
+      steps_.runs(reinterpret_cast<const char*>(x), 0, 1, m, far && direct, &part);
+      total = steps_.merge(total, part);
     }
     return total;
   }

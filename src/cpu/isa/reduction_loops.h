@@ -15,7 +15,6 @@ template <class T>
 struct Steps {
   using W = std::conditional_t<std::is_same_v<T, float>, double, T>;
   T first;
-  T (*run)(const T* x, int64_t n, bool far);
   void (*runs)(const char* x, int64_t step, int64_t rows, int64_t n, bool far, W* results);
   void (*rows)(T* acc, const T* const* x, int count, int64_t n);
   W (*merge)(W a, W b);
@@ -44,8 +43,7 @@ void reduce_runs(const char* x, int64_t step, int64_t rows, int64_t n, bool far,
 template <ReduceOp op, class T>
 Steps<T> steps() {
   using W = typename Steps<T>::W;
-  Steps<T> s{start<op, T>(),     reduce_run<op, T>, reduce_runs<op, T>,
-             reduce_rows<op, T>, merge<op, W>,      merge_rows<op, T>};
+  Steps<T> s{start<op, T>(), reduce_runs<op, T>, reduce_rows<op, T>, merge<op, W>, merge_rows<op, T>};
   if constexpr (std::is_same_v<T, float>) s.run_bf16 = reduce_run_bf16<op>, s.rows_bf16 = reduce_rows_bf16<op>;
   return s;
 }
