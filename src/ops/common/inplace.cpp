@@ -151,8 +151,7 @@ Tensor& inplace(const char* name, Tensor& self, const std::function<Tensor(const
   HB_CHECK(result.impl().sizes() == self.impl().sizes(), "[", name, "] output with shape ", self.sizes(),
            " doesn't match the broadcast shape ", result.sizes());
   if (result.scalar_type() != self.scalar_type()) {
-    HB_CHECK(can_cast(result.scalar_type(), self.scalar_type()), "[", name, "] result type ", result.scalar_type(),
-             " can't be cast to the desired output type ", self.scalar_type());
+    check_cast(name, result.scalar_type(), self.scalar_type());
     result = result.to(self.scalar_type());
   }
   if (result.is_same(old)) return self;

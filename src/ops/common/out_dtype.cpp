@@ -181,8 +181,7 @@ void check_out_dtype(const char* name, ScalarType result, ScalarType out) {
   for (const Refusal& refusal : kRefusals)
     for (const std::string_view known : refusal.functions)
       HB_CHECK(known != function, filled(refusal.text, function, result, out));
-  HB_CHECK(can_cast(result, out), "[", name, "] result type ", toString(result),
-           " can't be cast to the desired output type ", toString(out));
+  check_cast(name, result, out);
 }
 
 void require_out_dtype(const char* name, ScalarType wanted, ScalarType out) {

@@ -5,6 +5,7 @@
 #include "autograd/record.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
+#include "ops/common/out_dtype.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/sparse/sparse.h"
@@ -97,9 +98,7 @@ Tensor forward(const char* name, const FormulaKernel& formula, Domain domain, co
 
 Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain domain, Tensor& a, const Input& b) {
   const ScalarType t = ops::promoted({a, b});
-  // Comes before the refusal of t, which is an error of another kind.
-  HB_CHECK(domain != Domain::integral || can_cast(t, a.impl().dtype()), "[", name, "] result type ", toString(t),
-           " can't be cast to the desired output type ", toString(a.impl().dtype()));
+  if (domain == Domain::integral) check_cast(name, t, a.impl().dtype());  // before plan_of() refuses t: another error
   const Plan p = plan_of(name, domain, t);
   const ScalarType result = domain == Domain::test ? a.impl().dtype() : p.result;
   Tensor held;

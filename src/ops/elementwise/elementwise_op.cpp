@@ -7,6 +7,7 @@
 #include "core/geometry.h"
 #include "core/recorder.h"
 #include "ops/common/inplace.h"
+#include "ops/common/out_dtype.h"
 #include "ops/linalg/late_product.h"
 #include "ops/nn/late_pass.h"
 
@@ -203,8 +204,7 @@ void check_no_overlap(const char* name, const Tensor& self, const Tensor& other)
 }
 
 void check_inplace_result(const char* name, const Tensor& self, ScalarType result, const DimVector& sizes) {
-  HB_CHECK(can_cast(result, self.impl().dtype()), "[", name, "] result type ", toString(result),
-           " can't be cast to the desired output type ", toString(self.impl().dtype()));
+  check_cast(name, result, self.impl().dtype());
   HB_CHECK(sizes == self.impl().sizes(), "[", name, "] output with shape ", self.sizes(),
            " doesn't match the broadcast shape ", IntArrayRef(sizes.data(), sizes.size()));
 }
