@@ -96,18 +96,20 @@ void record_cat(Tensor& out, TensorList tensors, int64_t dim) {
   });
 }
 
+/// Whether the tensors lie in memory as they are printed, in the dtype and on the device of `out`.
+bool lie_densely(TensorList tensors, const Tensor& out) {
+  return std::all_of(tensors.begin(), tensors.end(), [&o = out.impl()](const Tensor& t) {
+    const TensorImpl& i = t.impl();
+    return i.physically_contiguous() && !i.is_deferred() && i.dtype() == o.dtype() && i.device() == o.device();
+  });
+}
+
 /// Whether the tensors lie in `out` as they lie now, one behind the other.
 bool lie_in_a_row(const Tensor& out, TensorList tensors, int64_t dim) {
   const TensorImpl& o = out.impl();
   for (int64_t d = 0; d < dim; ++d)
     if (o.sizes()[d] != 1) return false;
-  if (!o.physically_contiguous()) return false;
-  for (const Tensor& t : tensors) {
-    const TensorImpl& i = t.impl();
-    if (!i.physically_contiguous() || i.is_deferred() || i.dtype() != o.dtype() || i.device() != o.device())
-      return false;
-  }
-  return true;
+  return o.physically_contiguous() && lie_densely(tensors, out);
 }
 void copy_in_a_row(const Tensor& out, TensorList tensors) {
   std::vector<PieceCopy> pieces;
@@ -134,14 +136,23 @@ bool lies_alike(const TensorImpl& part, const TensorImpl& whole, int64_t dim) {
   return true;
 }
 
-/// Parts shorter than that are better copied one after the other.
-constexpr int64_t kLeastPart = 16;  // bytes
+/// Writes `out`, which is dense, row by row of all `parts`, so that lines and pages are written in turn. False, and
+/// nothing is written, where parts are so short that they are better copied one after the other.
+bool write_rows(const Tensor& out, TensorList tensors, const std::vector<RowPart>& parts) {
+  constexpr int64_t kLeastPart = 16;  // bytes
+  int64_t row_bytes = 0;
+  for (const RowPart& p : parts) row_bytes += p.bytes;
+  if (row_bytes < kLeastPart * static_cast<int64_t>(parts.size())) return false;
+  for (const Tensor& t : tensors) capture::uses(t);
+  capture::uses(out);
+  const int64_t rows = out.numel() * static_cast<int64_t>(out.itemsize()) / row_bytes;
+  joined_rows_kernel(out.device())(out.impl().raw_data(), rows, parts);
+  return true;
+}
 
-/// Whether all tensors were written to `out`, which is dense: row by row, so that lines and pages are written in turn.
+/// Whether all tensors were written to `out`.
 bool join_rows(const Tensor& out, TensorList tensors, int64_t dim) {
   const TensorImpl& o = out.impl();
-  const int64_t step = o.physical_strides()[dim], row = step * o.sizes()[dim];
-  const auto itemsize = static_cast<int64_t>(out.itemsize());
   if (o.numel() == 0 || !joined_rows_kernel.available(out.device())) return false;
   std::vector<RowPart> parts;
   std::vector<Tensor> held;
@@ -150,13 +161,10 @@ bool join_rows(const Tensor& out, TensorList tensors, int64_t dim) {
     held.push_back(physical(t));
     const TensorImpl& i = held.back().impl();
     if (i.dtype() != o.dtype() || i.device() != o.device() || !lies_alike(i, o, dim)) return false;
-    parts.push_back({i.raw_data(), i.sizes()[dim] * step * itemsize});
+    const int64_t count = i.sizes()[dim] * o.physical_strides()[dim];
+    parts.push_back({i.raw_data(), count * static_cast<int64_t>(out.itemsize())});
   }
-  if (row * itemsize < kLeastPart * static_cast<int64_t>(parts.size())) return false;
-  for (const Tensor& t : tensors) capture::uses(t);
-  capture::uses(out);
-  joined_rows_kernel(out.device())(o.raw_data(), o.numel() / row, parts);
-  return true;
+  return write_rows(out, tensors, parts);
 }
 
 /// Of all that are defined, whatever their dimensions; Undefined where none is.
@@ -226,14 +234,6 @@ Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
 
 namespace {
 
-/// Whether the tensors lie in memory as they are printed, in the dtype and on the device of `out`.
-bool lie_densely(TensorList tensors, const Tensor& out) {
-  return std::all_of(tensors.begin(), tensors.end(), [&o = out.impl()](const Tensor& t) {
-    const TensorImpl& i = t.impl();
-    return i.physically_contiguous() && !i.is_deferred() && i.dtype() == o.dtype() && i.device() == o.device();
-  });
-}
-
 /// Whether `out` has the elements of two tensors in turn, as where real and imaginary parts are joined.
 bool lie_in_turn(const Tensor& out, TensorList tensors, int64_t dim) {
   return tensors.size() == 2 && dim + 1 == out.dim() && out.itemsize() <= 8 &&
@@ -242,15 +242,11 @@ bool lie_in_turn(const Tensor& out, TensorList tensors, int64_t dim) {
 
 /// As join_rows().
 bool stack_rows(const Tensor& out, TensorList tensors, int64_t dim) {
-  const int64_t step = out.impl().physical_strides()[dim], bytes = step * static_cast<int64_t>(out.itemsize());
-  if (out.numel() == 0 || bytes < kLeastPart || !joined_rows_kernel.available(out.device()) ||
-      !lie_densely(tensors, out))
-    return false;
+  if (out.numel() == 0 || !joined_rows_kernel.available(out.device()) || !lie_densely(tensors, out)) return false;
+  const int64_t bytes = out.impl().physical_strides()[dim] * static_cast<int64_t>(out.itemsize());
   std::vector<RowPart> parts;
-  for (const Tensor& t : tensors) capture::uses(t), parts.push_back({t.impl().raw_data(), bytes});
-  capture::uses(out);
-  joined_rows_kernel(out.device())(out.impl().raw_data(), out.numel() / (step * out.sizes()[dim]), parts);
-  return true;
+  for (const Tensor& t : tensors) parts.push_back({t.impl().raw_data(), bytes});
+  return write_rows(out, tensors, parts);
 }
 
 Tensor stacked(TensorList tensors, int64_t dim) {
