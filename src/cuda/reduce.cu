@@ -83,25 +83,7 @@ void launch(const ReduceWork& w) {
 
 template <class T>
 void launch_op(ReduceOp op, const ReduceWork& w) {
-  switch (op) {
-#define HB_CASE(name)  \
-  case ReduceOp::name: \
-    return launch<ReduceOp::name, T>(w);
-    HB_CASE(sum)
-    HB_CASE(nansum)
-    HB_CASE(prod)
-    HB_CASE(max)
-    HB_CASE(min)
-    HB_CASE(any)
-    HB_CASE(all)
-    HB_CASE(count)
-    HB_CASE(abs_sum)
-    HB_CASE(square_sum)
-    HB_CASE(abs_max)
-    HB_CASE(abs_min)
-    HB_CASE(power_sum)
-#undef HB_CASE
-  }
+  formula::with_reduction(op, [&](auto constant) { launch<constant(), T>(w); });
 }
 
 /// Neighbours of the dtypes and operations that programs have most of.

@@ -48,4 +48,29 @@ HB_HD W merge(W a, W b) {
     return step<op, W>(a, b);
 }
 
+/// f with the operation as a constant.
+template <class F>
+decltype(auto) with_reduction(ReduceOp op, const F& f) {
+  switch (op) {
+#define HB_CASE(name)  \
+  case ReduceOp::name: \
+    return f(std::integral_constant<ReduceOp, ReduceOp::name>());
+    HB_CASE(sum)
+    HB_CASE(nansum)
+    HB_CASE(prod)
+    HB_CASE(max)
+    HB_CASE(min)
+    HB_CASE(any)
+    HB_CASE(all)
+    HB_CASE(count)
+    HB_CASE(abs_sum)
+    HB_CASE(square_sum)
+    HB_CASE(abs_max)
+    HB_CASE(abs_min)
+    HB_CASE(power_sum)
+#undef HB_CASE
+  }
+  __builtin_unreachable();
+}
+
 }  // namespace hb::formula

@@ -50,21 +50,7 @@ Steps<T> steps() {
 
 template <class T>
 Steps<T> steps_of(ReduceOp op) {
-  switch (op) {
-#define HB_CASE(name)  \
-  case ReduceOp::name: \
-    return steps<ReduceOp::name, T>();
-    HB_CASE(sum)
-    HB_CASE(nansum)
-    HB_CASE(prod)
-    HB_CASE(max)
-    HB_CASE(min)
-    HB_CASE(any)
-    HB_CASE(all)
-    HB_CASE(count) HB_CASE(abs_sum) HB_CASE(square_sum) HB_CASE(abs_max) HB_CASE(abs_min) HB_CASE(power_sum)
-#undef HB_CASE
-  }
-  return {};
+  return formula::with_reduction(op, [](auto constant) { return steps<constant(), T>(); });
 }
 
 }  // namespace
