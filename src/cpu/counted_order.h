@@ -30,7 +30,8 @@ class CountedLine {
 
   /// What `order` asks for, equal values in their own order.
   void put(T* values, int64_t* indices, int64_t step, const Order& order) {
-    const T bound = last_of(order);
+    const bool few = order.count <= n_ / 4;
+    const T bound = few ? last_of(order) : T();
     int64_t before = 0;
     const auto place = [&](int64_t& count) {
       const int64_t first = before;
@@ -46,7 +47,7 @@ class CountedLine {
       const int64_t at = counts_[key(v)]++ - order.from;
       if (at >= 0 && at < order.count) values[at * step] = v, indices[at * step] = i;
     };
-    if (order.count > n_ / 4) {
+    if (!few) {
       for (int64_t i = 0; i < n_; ++i) put(i);
       return;
     }

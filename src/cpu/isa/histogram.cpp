@@ -1,5 +1,7 @@
 // How many values lie in each of equal parts of a range.
 #include <algorithm>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "backend/sort.h"

@@ -31,7 +31,7 @@ inline void transpose_tile(char* to, int64_t to_row, const char* from, int64_t f
 }
 
 /// Eight rows of eight four-byte elements, turned.
-inline void turn_8x8(__m256 (&t)[8], const char* from, int64_t from_row) {
+inline void turn(__m256 (&t)[8], const char* from, int64_t from_row) {
   __m256 r[8];
   for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(from + i * from_row));
   for (int i = 0; i < 4; ++i) {
@@ -49,8 +49,8 @@ inline void turn_8x8(__m256 (&t)[8], const char* from, int64_t from_row) {
   }
 }
 
-/// Eight rows of eight two-byte elements.
-inline void turn_8x8_words(__m128i (&t)[8], const char* from, int64_t from_row) {
+/// Eight rows of eight two-byte elements, turned.
+inline void turn(__m128i (&t)[8], const char* from, int64_t from_row) {
   __m128i r[8];
   for (int i = 0; i < 8; ++i) r[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * from_row));
   for (int i = 0; i < 4; ++i) {
@@ -68,8 +68,8 @@ inline void turn_8x8_words(__m128i (&t)[8], const char* from, int64_t from_row) 
   }
 }
 
-/// Four rows of four eight-byte elements.
-inline void turn_4x4(__m256d (&r)[4], const char* from, int64_t from_row) {
+/// Four rows of four eight-byte elements, turned.
+inline void turn(__m256d (&r)[4], const char* from, int64_t from_row) {
   __m256d t[4];
   for (int i = 0; i < 4; ++i) r[i] = _mm256_loadu_pd(reinterpret_cast<const double*>(from + i * from_row));
   for (int i = 0; i < 2; ++i) {
@@ -90,9 +90,9 @@ inline void store(char* to, __m256d v) { _mm256_storeu_pd(reinterpret_cast<doubl
 /// the other can become one, and those that do not take longer. What is left goes element by element. Of `together`
 /// squares in a row of `from`, which share cache lines, all are read before the next row: rows a page apart drive each
 /// other's lines out.
-template <class T, class V, int side, int64_t together, class Turn>
+template <class T, class V, int side, int64_t together>
 inline void transpose_squares(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
-                              int64_t columns, const Turn& turn) {
+                              int64_t columns) {
   constexpr int64_t item = sizeof(T);
   const int64_t whole_rows = rows / side * side, whole_columns = columns / side * side;
   const auto put = [&]<int count>(int64_t j, int64_t i, std::integral_constant<int, count>) {
@@ -124,23 +124,17 @@ inline void transpose_squares(char* to, int64_t to_row, const char* from, int64_
 template <>
 inline void transpose_tile<uint32_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
                                      int64_t columns) {
-  transpose_squares<uint32_t, __m256, 8, 2>(
-      to, to_row, from, from_row, rows, columns,
-      [](__m256(&t)[8], const char* x, int64_t row) __attribute__((always_inline)) { turn_8x8(t, x, row); });
+  transpose_squares<uint32_t, __m256, 8, 2>(to, to_row, from, from_row, rows, columns);
 }
 template <>
 inline void transpose_tile<uint16_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
                                      int64_t columns) {
-  transpose_squares<uint16_t, __m128i, 8, 1>(
-      to, to_row, from, from_row, rows, columns,
-      [](__m128i(&t)[8], const char* x, int64_t row) __attribute__((always_inline)) { turn_8x8_words(t, x, row); });
+  transpose_squares<uint16_t, __m128i, 8, 1>(to, to_row, from, from_row, rows, columns);
 }
 template <>
 inline void transpose_tile<uint64_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
                                      int64_t columns) {
-  transpose_squares<uint64_t, __m256d, 4, 2>(
-      to, to_row, from, from_row, rows, columns,
-      [](__m256d(&t)[4], const char* x, int64_t row) __attribute__((always_inline)) { turn_4x4(t, x, row); });
+  transpose_squares<uint64_t, __m256d, 4, 2>(to, to_row, from, from_row, rows, columns);
 }
 
 }  // namespace
