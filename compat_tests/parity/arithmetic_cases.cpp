@@ -54,9 +54,28 @@ PARITY_CASE(arithmetic, in_place) {
   });
 }
 
+// Quotients of numbers are rounded once, also where the reciprocal is infinite or has few digits.
+PARITY_CASE(arithmetic, divided_numbers) {
+  c.for_dtypes({torch::kFloat, torch::kDouble, torch::kHalf, torch::kBFloat16}, [&](torch::Dtype dtype) {
+    const Tensor x = c.values({3, -7, 0.3, 1e-5, 6e4, 0}, dtype);
+    for (const double n : {1., 10., 0.1, 1e-3, -2.5}) c.out(std::to_string(n), n / x);
+    c.out("integer", 10 / x.slice(0, 0, 2));
+  });
+  const Tensor far = c.values({1e-39, 3e38});
+  c.out("small", 1e-5 / far);
+  c.out("large", 1e38 / far);
+  const Tensor x = c.leaf_in(0.5, 2, {3, 4});
+  c.text("node", (2 / x).grad_fn()->name() + (1 - x).grad_fn()->name());
+  (2 / x + (1 - x)).sum().backward();
+  c.out("gradient", x.grad());
+}
+
 PARITY_CASE(arithmetic, errors) {
   c.throws("shapes", [&] { c.randn({3, 4}) + c.randn({5}); });
   c.throws("in_place_grows", [&] { c.randn({4}).add_(c.randn({3, 4})); });
   c.throws("in_place_float_into_int", [&] { c.arange({3}, torch::kLong).add_(c.randn({3})); });
   c.throws("bool_subtract", [&] { c.bools({3}) - c.bools({3}); });
+  c.throws("number_by_integers", [&] { 1 / c.arange({3}, torch::kLong); });
+  c.throws("number_by_bools", [&] { 1.5 / c.bools({3}); });
+  c.throws("complex_by_floats", [&] { c10::complex<double>(1, 2) / c.randn({3}); });
 }

@@ -27,10 +27,11 @@ HB_OPERATOR(>, gt)
 HB_OPERATOR(>=, ge)
 #undef HB_OPERATOR
 #undef HB_COMMUTING_OPERATOR
-/// In b's dtype, as in LibTorch: 2.5 less integers is 2 less integers. rsub() promotes.
+/// In b's dtype, as in LibTorch: 2.5 less integers is 2 less integers, and integers do not divide a number. rsub()
+/// promotes.
 HB_API Tensor operator-(const Scalar& a, const Tensor& b);
 HB_API Tensor operator%(const Scalar& a, const Tensor& b);
-inline Tensor operator/(const Scalar& a, const Tensor& b) { return hb::mul(hb::reciprocal(b), a); }
+HB_API Tensor operator/(const Scalar& a, const Tensor& b);
 inline Tensor operator<(const Scalar& a, const Tensor& b) { return hb::gt(b, a); }
 inline Tensor operator<=(const Scalar& a, const Tensor& b) { return hb::ge(b, a); }
 inline Tensor operator>(const Scalar& a, const Tensor& b) { return hb::lt(b, a); }

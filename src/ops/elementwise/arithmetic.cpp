@@ -183,7 +183,10 @@ Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   HB_FUNCTION(rsub, self, other, alpha);
   return sub(other, self, alpha);
 }
-Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+namespace {
+
+/// other - alpha self; `node` is the name of its graph node.
+Tensor subtracted_from(const char* node, const Tensor& self, const Scalar& other, const Scalar& alpha) {
   HB_FUNCTION(rsub, self, other, alpha);
   const ScalarType t = ops::promoted({self, other});
   check_not_bools("rsub", self, other);
@@ -192,14 +195,20 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
       "[rsub] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
       "use the `~` or `logical_not()` operator instead.");
   check_alpha("rsub", t, alpha);
-  if (HB_UNLIKELY(is_wide(alpha))) return named("RsubBackward1", hb::add(hb::mul(self, negated(alpha)), other), self);
+  if (HB_UNLIKELY(is_wide(alpha))) return named(node, hb::add(hb::mul(self, negated(alpha)), other), self);
   const double factor = alpha.toDouble();
   Tensor out = is_one(alpha) ? ops::launch_new("rsub", sub_formula, compute_type(t), t, {other, self})
                              : ops::launch_new("rsub", rsub_scaled_formula, compute_type(t), t, {self, other}, factor);
   if (needs_grad(self))
-    record("RsubBackward1", out, {&self},
+    record(node, out, {&self},
            [alpha](Backward& c) { return gradients(is_one(alpha) ? neg(c.grad()) : neg(c.grad()) * alpha); });
   return out;
+}
+
+}  // namespace
+
+Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return subtracted_from("RsubBackward1", self, other, alpha);
 }
 
 // --- division with a rounding mode
@@ -264,7 +273,15 @@ Tensor& div_(Tensor& self, const Scalar& other, std::optional<std::string_view> 
 
 Tensor operator-(const Scalar& a, const Tensor& b) {
   const bool cut = a.isFloatingPoint() && is_integral_type(b.scalar_type(), false);
-  return hb::rsub(b, cut ? Scalar(a.toLong()) : a);
+  return subtracted_from("SubBackward0", b, cut ? Scalar(a.toLong()) : a, 1);
+}
+
+// One division: a reciprocal may be infinite, or lose digits, where the quotient is not and does not.
+Tensor operator/(const Scalar& a, const Tensor& b) {
+  HB_CHECK(is_differentiable_type(b.scalar_type()), "[div] result type ", get_default_dtype().toScalarType(),
+           " can't be cast to the desired output type ", b.scalar_type(),
+           ": write a / tensor.to(torch::kFloat), or torch::reciprocal(tensor) * a");
+  return hb::div(hb::full({}, a, TensorOptions(b.scalar_type()).device(b.device())), b);
 }
 
 // The result has b's dtype, to which the number is converted.
