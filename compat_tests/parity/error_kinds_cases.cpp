@@ -65,6 +65,16 @@ PARITY_CASE(error_kinds, matrices) {
   KIND(torch::linalg_inv(half));
   KIND(torch::linalg_det(m));
   KIND(torch::linalg_cholesky(m));
+  KIND(torch::linalg_svd(half));
+  KIND(torch::linalg_svdvals(half));
+  KIND(torch::linalg_cond(half));
+  KIND(torch::linalg_qr(half));
+  KIND(torch::linalg_eigvals(half.to(torch::kBFloat16)));
+  KIND(torch::linalg_solve(half, half));
+  KIND(torch::linalg_solve(m, m));
+  KIND(torch::linalg_det(half));
+  KIND(torch::linalg_slogdet(half));
+  KIND(torch::linalg_matrix_norm(half, 2));
 }
 
 PARITY_CASE(error_kinds, dtypes) {

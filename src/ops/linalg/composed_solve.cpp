@@ -36,7 +36,7 @@ Tensor no_condition(const Tensor& self) { return zeros(batch_sizes(self, {}), se
 
 Tensor linalg_cond(const Tensor& self, const std::optional<Scalar>& p) {
   HB_AUTOCAST(linalg_cond, fp32, as_is, self, p);
-  check_matrices("linalg.cond", self, false);
+  check_matrices("linalg.cond", self, false, Refused::halves_by_kernel);
   if (self.numel() == 0) return no_condition(self);
   const double order = p ? p->toDouble() : 2;
   if (std::fabs(order) != 2) return condition_by_norm(self, *p);

@@ -6,9 +6,9 @@
 
 namespace hb {
 
-/// Who refuses other dtypes in LibTorch: the function before it begins, or its kernel, whose error is
-/// NotImplementedError.
-enum class Refused { by_function, by_kernel };
+/// Who refuses other dtypes in LibTorch: the function before it begins, its kernel, whose error is NotImplementedError,
+/// or the function integers and the kernel half types.
+enum class Refused { by_function, by_kernel, halves_by_kernel };
 /// Throws unless `a` is a batch of matrices of float, double or complex numbers; `square` also wants that.
 void check_matrices(const char* name, const Tensor& a, bool square, Refused refused = Refused::by_function);
 /// A tensor of matrices as a stack (b, m, n), without history; a copy only where its batch has no single stride.

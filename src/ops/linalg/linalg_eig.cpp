@@ -13,7 +13,7 @@ namespace {
 /// Values and, where `wanted`, vectors, without history.
 TensorTuple2 eig_forward(const Tensor& self, bool wanted) {
   NoGradGuard no_history;
-  check_matrices("linalg.eig", self, true);
+  check_matrices("linalg.eig", self, true, Refused::halves_by_kernel);
   check_finite("torch.linalg.eig", self, "input tensor should not contain infs or NaNs.");
   const ScalarType dtype = to_complex_type(self.scalar_type());
   const int64_t n = self.size(-1);

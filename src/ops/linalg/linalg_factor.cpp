@@ -40,7 +40,7 @@ Tensor qr_gradient(const Tensor& a, const Tensor& q, const Tensor& r, const Tens
 
 std::tuple<Tensor, Tensor> linalg_qr(const Tensor& a, std::string_view mode) {
   HB_AUTOCAST(linalg_qr, fp32, as_is, a, mode);
-  check_matrices("linalg.qr", a, false);
+  check_matrices("linalg.qr", a, false, Refused::halves_by_kernel);
   HB_CHECK(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '", mode,
            "' but expected one of 'reduced' (default), 'r', or 'complete'");
   const int64_t m = a.size(-2), n = a.size(-1), columns = mode == "complete" ? m : std::min(m, n);

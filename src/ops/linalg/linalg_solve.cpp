@@ -48,7 +48,7 @@ Tensor solve_adjoint(const Tensor& a, const Tensor& lu, const Tensor& pivots, co
 }
 
 std::pair<Tensor, Tensor> solution_of(const Tensor& a, const Tensor& b, bool left, bool check) {
-  check_matrices("linalg.solve", a, true);
+  check_matrices("linalg.solve", a, true, Refused::halves_by_kernel);
   HB_CHECK(b.dim() >= 1, "linalg.solve: The input tensor B must have at least 1 dimension.");
   check_same_matrices("linalg.solve", a, b);
   const bool vectors = is_vectors(a, b);

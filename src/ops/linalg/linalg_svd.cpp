@@ -89,7 +89,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrice
                                               std::optional<std::string_view> driver) {
   check_driver("linalg.svd", driver);
   HB_AUTOCAST(linalg_svd, fp32, as_is, a, full_matrices);
-  check_matrices("linalg.svd", a, false);
+  check_matrices("linalg.svd", a, false, Refused::halves_by_kernel);
   const bool full = full_matrices && a.size(-2) != a.size(-1);
   HB_CHECK(!full || !needs_grad(a),
            "svd_backward: gradients need full_matrices=false (some=true), got full matrices of a ", a.size(-2), " by ",
@@ -119,7 +119,7 @@ TensorTuple3 svd(const Tensor& self, bool some, bool compute_uv) {
 Tensor linalg_svdvals(const Tensor& a, std::optional<std::string_view> driver) {
   check_driver("linalg.svdvals", driver);
   HB_AUTOCAST(linalg_svdvals, fp32, as_is, a);
-  check_matrices("linalg.svdvals", a, false);
+  check_matrices("linalg.svdvals", a, false, Refused::halves_by_kernel);
   Svd f = computed_svd("linalg.svdvals", a, needs_grad(a) ? SvdParts::reduced : SvdParts::values);
   if (needs_grad(a))
     record("LinalgSvdBackward0", f.s, {&a}, {SavedTensor::input(a), SavedTensor::input(f.u), SavedTensor::input(f.vh)},

@@ -118,7 +118,7 @@ Tensor solve_with_lu(const Tensor& lu, const Tensor& pivots, const Tensor& b, bo
 
 Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool adjoint) {
   HB_DEFINED(linalg_lu_solve, lu, pivots, b);
-  check_matrices("linalg.lu_solve", lu, true);
+  check_matrices("linalg.lu_solve", lu, true, Refused::halves_by_kernel);
   HB_CHECK(b.dim() >= 2, "linalg.lu_solve: The input tensor B must have at least 2 dimensions.");
   HB_CHECK(lu.scalar_type() == b.scalar_type(),
            "linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type ", lu.scalar_type(),

@@ -10,8 +10,9 @@ namespace hb {
 void check_matrices(const char* name, const Tensor& a, bool square, Refused refused) {
   HB_CHECK(a.dim() >= 2, name, ": The input tensor A must have at least 2 dimensions.");
   const ScalarType real = to_real_type(a.scalar_type());
-  HB_CHECK_SUPPORTED(refused == Refused::by_function || real == kFloat || real == kDouble, name,
-                     ": not implemented for '", a.scalar_type(), "': expected float, double or complex numbers");
+  const bool for_kernel = refused == Refused::by_kernel || (refused == Refused::halves_by_kernel && is_half_type(real));
+  HB_CHECK_SUPPORTED(!for_kernel || real == kFloat || real == kDouble, name, ": not implemented for '", a.scalar_type(),
+                     "': expected float, double or complex numbers");
   HB_CHECK(a.is_floating_point() || a.is_complex(), name,
            ": Expected a floating point or complex tensor as input. Got ", a.scalar_type());
   HB_CHECK(!is_half_type(real), name, ": Low precision dtypes not supported. Got ", a.scalar_type());
