@@ -97,7 +97,7 @@ DispatchKey parseDispatchKey(const std::string& name) {
     if (name == named.name) return named.key;
   }
   if (name == "CatchAll") return DispatchKey::CatchAll;
-  throw Error(detail::str("could not parse dispatch key: ", name));
+  detail::fail<Error>("could not parse dispatch key: ", name);
 }
 
 }  // namespace hb

@@ -39,7 +39,7 @@ void check_info(const Tensor& info, const char* name, const char* text) {
 HB_REGISTER_CPU(check_info_kernel, check_info);
 
 void check_finite(const Tensor& finite, const char* name, const char* text) {
-  if (!*static_cast<const bool*>(finite.impl().raw_data())) throw LinAlgError(detail::str(name, ": ", text));
+  if (!*static_cast<const bool*>(finite.impl().raw_data())) detail::fail<LinAlgError>(name, ": ", text);
 }
 HB_REGISTER_CPU(check_finite_kernel, check_finite);
 

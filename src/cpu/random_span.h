@@ -35,7 +35,7 @@ void with_floating_type(const char* op, RandomSpan span, F f) {
     case kBFloat16:
       return f(static_cast<BFloat16*>(span.data));
     default:
-      throw NotImplementedError(detail::str("\"", op, "\" not implemented for '", toString(span.dtype), "'"));
+      detail::fail<NotImplementedError>("\"", op, "\" not implemented for '", toString(span.dtype), "'");
   }
 }
 

@@ -5,7 +5,7 @@ namespace hb::distributed {
 namespace {
 
 [[noreturn]] void unsupported(const Backend& backend, const char* what) {
-  throw Error(detail::str("Backend ", backend.getBackendName(), " does not support ", what));
+  detail::fail<Error>("Backend ", backend.getBackendName(), " does not support ", what);
 }
 
 }  // namespace

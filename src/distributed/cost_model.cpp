@@ -27,10 +27,10 @@ double two_level_seconds(const Link& inside, const Link& between, int per_host, 
 
 // The line through the smallest and the largest size: between them sums fit into caches, and are faster than it says.
 Link fit_link(const std::vector<std::pair<double, double>>& measured, int ranks) {
-  if (ranks < 2) throw ValueError(detail::str("[fit_link] expected 2 ranks or more, got ", ranks));
+  if (ranks < 2) detail::fail<ValueError>("[fit_link] expected 2 ranks or more, got ", ranks);
   const auto [least, most] = std::minmax_element(measured.begin(), measured.end());
   if (measured.empty() || !(least->first < most->first))
-    throw ValueError(detail::str("[fit_link] expected times of two sizes or more, got ", measured.size()));
+    detail::fail<ValueError>("[fit_link] expected times of two sizes or more, got ", measured.size());
   const double b = std::max((most->second - least->second) / (most->first - least->first), 1e-15);
   const double a = std::max(least->second - b * least->first, 1e-9);
   // The law of a ring, backwards.

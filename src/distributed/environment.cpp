@@ -19,8 +19,8 @@ std::optional<int> number(const Variable& variable, const std::string& name, int
   int value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc() || end != text->data() + text->size() || value < least || value > most)
-    throw ValueError(detail::str("[distributed] expected the variable ", name, " to be a number from ", least, " to ",
-                                 most, ", got '", *text, "'"));
+    detail::fail<ValueError>("[distributed] expected the variable ", name, " to be a number from ", least, " to ", most,
+                             ", got '", *text, "'");
   return value;
 }
 
@@ -61,7 +61,7 @@ std::string first_host(const std::string& list) {
     }
     const size_t end = list.find_first_of(",-]", i + 1), close = list.find(']', i + 1);
     if (close == std::string::npos)
-      throw ValueError(detail::str("[distributed] expected a list of hosts as Slurm writes it, got '", list, "'"));
+      detail::fail<ValueError>("[distributed] expected a list of hosts as Slurm writes it, got '", list, "'");
     host += list.substr(i + 1, end - i - 1);
     i = close;
   }
@@ -82,8 +82,8 @@ std::optional<int> tasks_of_node(const Variable& variable) {
       if (read.ec == std::errc() && (read.ptr == end || *read.ptr++ != ')')) nodes = 0;
     }
     if (read.ec != std::errc() || tasks < 1 || nodes < 1 || nodes > kMost || (read.ptr < end && *read.ptr != ','))
-      throw ValueError(detail::str(
-          "[distributed] expected the variable SLURM_STEP_TASKS_PER_NODE as \"2(x3),1\", got '", *counts, "'"));
+      detail::fail<ValueError>("[distributed] expected the variable SLURM_STEP_TASKS_PER_NODE as \"2(x3),1\", got '",
+                               *counts, "'");
     if (*node < before + nodes) return tasks;
     before += nodes;
     at = read.ptr + 1;
@@ -94,8 +94,8 @@ std::optional<int> tasks_of_node(const Variable& variable) {
 void read(const Variable& variable, const Names& names, Placement& place) {
   const auto rank = number(variable, names.rank, 0, kMost), world = number(variable, names.world, 1, kMost);
   if (!rank || !world)
-    throw ValueError(detail::str("[distributed] expected both ", names.rank, " and ", names.world,
-                                 " in the environment, got only ", rank ? names.rank : names.world));
+    detail::fail<ValueError>("[distributed] expected both ", names.rank, " and ", names.world,
+                             " in the environment, got only ", rank ? names.rank : names.world);
   place.launcher = names.launcher;
   place.rank = *rank, place.world_size = *world;
   const auto local = number(variable, names.local_rank, 0, kMost);
@@ -105,9 +105,8 @@ void read(const Variable& variable, const Names& names, Placement& place) {
   place.local_rank = by_hand ? place.rank : local.value_or(0);
   place.local_size = by_hand ? place.world_size : size.value_or(place.local_rank + 1);
   if (*rank >= *world || place.local_rank >= place.local_size || place.local_size > *world)
-    throw ValueError(detail::str("[distributed] expected ranks below their number, got ", names.rank, " ", *rank,
-                                 " of ", *world, " and ", names.local_rank, " ", place.local_rank, " of ",
-                                 place.local_size));
+    detail::fail<ValueError>("[distributed] expected ranks below their number, got ", names.rank, " ", *rank, " of ",
+                             *world, " and ", names.local_rank, " ", place.local_rank, " of ", place.local_size);
 }
 
 // Several steps of Slurm may share a host: each gets a port of its own, above those that programs ask for.

@@ -28,9 +28,9 @@ Current& current() {
 
 void refuse(const std::string& backend) {
   if (backend == "hccl" || backend == "mccl")
-    throw ValueError(detail::str("[init] '", backend,
-                                 "' is one of MindSpore's back ends: write \"nccl\" for tensors on GPUs, \"gloo\" or "
-                                 "\"mpi\" for tensors on the CPU, or \"auto\""));
+    detail::fail<ValueError>("[init] '", backend,
+                             "' is one of MindSpore's back ends: write \"nccl\" for tensors on GPUs, \"gloo\" or "
+                             "\"mpi\" for tensors on the CPU, or \"auto\"");
   throw ValueError(
       detail::str("[init] expected the back end \"gloo\", \"mpi\", \"nccl\" or \"auto\", got '", backend, "'"));
 }

@@ -19,9 +19,9 @@ void* open_module(const char* engine, const char* file, const char* package, int
     path = own.substr(0, own.rfind('/') + 1) + file;
   }
   if (void* module = dlopen(path.c_str(), RTLD_NOW | mode)) return module;
-  throw Error(detail::str("[", engine, "] expected ", engine,
-                          ", which is not installed or was not there when Halfbridge was built (Debian: ", package,
-                          "): ", dlerror()));
+  detail::fail<Error>("[", engine, "] expected ", engine,
+                      ", which is not installed or was not there when Halfbridge was built (Debian: ", package,
+                      "): ", dlerror());
 }
 
 template <class Function>

@@ -161,7 +161,7 @@ intrusive_ptr<Backend> ProcessGroup::getDefaultBackend() const {
 intrusive_ptr<Backend> ProcessGroup::getBackend(DeviceType deviceType) {
   const auto found = deviceTypeToBackend_.find(deviceType);
   if (found != deviceTypeToBackend_.end()) return found->second;
-  throw Error(detail::str("No backend type associated with device type ", Device(deviceType).str()));
+  detail::fail<Error>("No backend type associated with device type ", Device(deviceType).str());
 }
 
 intrusive_ptr<Backend> ProcessGroup::getBackend(BackendType backendType) const {

@@ -51,7 +51,7 @@ int getCvarInt(const std::vector<std::string>& env, int def) {
   try {
     return std::stoi(value);
   } catch (const std::exception&) {
-    throw Error(detail::str("[getCvarInt] expected a number in the variable ", env[0], ", got '", value, "'"));
+    detail::fail<Error>("[getCvarInt] expected a number in the variable ", env[0], ", got '", value, "'");
   }
 }
 
@@ -64,7 +64,7 @@ bool getCvarBool(const std::vector<std::string>& env, bool def) {
     if (text == yes) return true;
   for (const char* no : {"n", "no", "0", "f", "false", "off"})
     if (text == no) return false;
-  throw Error(detail::str("[getCvarBool] expected yes or no in the variable ", env[0], ", got '", value, "'"));
+  detail::fail<Error>("[getCvarBool] expected yes or no in the variable ", env[0], ", got '", value, "'");
 }
 
 std::vector<std::string> split(char separator, const std::string& string) {

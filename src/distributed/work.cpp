@@ -52,7 +52,7 @@ std::string opTypeToString(OpType opType) {
     HB_OP(UNKNOWN)
 #undef HB_OP
   }
-  throw Error(detail::str("[opTypeToString] expected an OpType, got ", static_cast<int>(opType)));
+  detail::fail<Error>("[opTypeToString] expected an OpType, got ", static_cast<int>(opType));
 }
 
 bool isP2POp(OpType opType, bool batchP2P) {

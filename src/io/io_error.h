@@ -10,7 +10,7 @@ namespace hb::io {
 /// Throws hb::Error "[operation] ...", the rest joined from the parts.
 template <typename... Parts>
 [[noreturn]] void io_fail(const char* operation, const Parts&... parts) {
-  throw Error(detail::str("[", operation, "] ", parts...));
+  detail::fail<Error>("[", operation, "] ", parts...);
 }
 
 }  // namespace hb::io

@@ -140,7 +140,7 @@ IValue::IValue(const Scalar& value) : IValue() {
 template <typename T>
 const T& IValue::get(const char* function, const char* wanted) const {
   if (const T* found = std::get_if<T>(&held().value)) return *found;
-  throw Error(detail::str("[", function, "] Expected ", wanted, " but got ", tagKind()));
+  detail::fail<Error>("[", function, "] Expected ", wanted, " but got ", tagKind());
 }
 
 // A whole number that may be symbolic is an int here.

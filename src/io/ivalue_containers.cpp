@@ -35,7 +35,7 @@ size_t hash_key(const IValue& key) {
   if (key.isDevice()) return salt ^ std::hash<std::string>()(key.toDevice().str());
   if (key.isTensor()) return salt ^ std::hash<const void*>()(key.toTensor().unsafeGetTensorImpl());
   if (key.isNone()) return salt;
-  if (!key.isTuple()) throw TypeError(detail::str("[Dict] expected a key that can be hashed, got ", key.tagKind()));
+  if (!key.isTuple()) detail::fail<TypeError>("[Dict] expected a key that can be hashed, got ", key.tagKind());
   size_t hash = salt;
   for (const IValue& item : key.toTupleRef().items) hash = hash * 31 + hash_key(item);
   return hash;

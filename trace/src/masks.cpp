@@ -51,7 +51,7 @@ void MaskReplay::read_file(const std::string& file, std::map<Key, std::map<int64
       HB_CHECK(tensor.dtype == kBool, "[trace masks] ", file, ": expected masks of dtype BOOL, got ", tensor.dtype);
       found[key][record.at("order").get<int64_t>()] = {file, tensor.name, tensor.offset, tensor.shape};
     } catch (const Json::exception& e) {
-      throw Error(hb::detail::str("[trace masks] ", file, ": record '", tensor.name, "': ", e.what()));
+      hb::detail::fail<Error>("[trace masks] ", file, ": record '", tensor.name, "': ", e.what());
     }
   }
 }

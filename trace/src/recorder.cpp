@@ -47,7 +47,7 @@ Dtype dtype_of(ScalarType dtype) {
     case kBool:
       return Dtype::BOOL;
     default:
-      throw TypeError(hb::detail::str("[trace] expected a dtype that tensors have, got ", dtype));
+      hb::detail::fail<TypeError>("[trace] expected a dtype that tensors have, got ", dtype);
   }
 }
 

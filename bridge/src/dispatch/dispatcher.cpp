@@ -70,10 +70,10 @@ inline namespace api {
 OperatorKernel::~OperatorKernel() = default;
 
 void BoxedKernel::fallthrough(OperatorKernel*, const OperatorHandle& op, DispatchKeySet, Stack*) {
-  throw Error(hb::detail::str(op.operator_name(), ": a function that only falls through was called"));
+  hb::detail::fail<Error>(op.operator_name(), ": a function that only falls through was called");
 }
 void BoxedKernel::named_not_supported(OperatorKernel*, const OperatorHandle& op, DispatchKeySet, Stack*) {
-  throw Error(hb::detail::str(op.operator_name(), " is not yet supported with named tensors"));
+  hb::detail::fail<Error>(op.operator_name(), " is not yet supported with named tensors");
 }
 std::string CppSignature::name() const { return hb::detail::demangled(type_->name()); }
 
@@ -199,10 +199,10 @@ OperatorHandle Dispatcher::findSchemaOrThrow(const char* name, const char* overl
   HB_CHECK(!findOp(wanted), "Could not find schema for ", wanted,
            " but we found an implementation; did you forget to def() "
            "the operator?");
-  throw Error(hb::detail::str(
+  hb::detail::fail<Error>(
       "Could not find schema for ", wanted, ".",
       is_aten(wanted) ? " Halfbridge registers its functions, without those of out tensors; it has none of this name."
-                      : ""));
+                      : "");
 }
 
 std::optional<OperatorHandle> Dispatcher::findOp(const OperatorName& name) const {

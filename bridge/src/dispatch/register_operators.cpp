@@ -38,9 +38,9 @@ const FunctionSchema& inferred(const std::vector<const FunctionSchema*>& candida
   for (const FunctionSchema* candidate : candidates) {
     if (candidate) return *candidate;
   }
-  throw Error(hb::detail::str("Cannot infer operator schema for this kind of kernel in registration of operator ", name,
-                              ". Please explicitly specify the operator schema or specify at least one kernel for "
-                              "which we can infer the schema."));
+  hb::detail::fail<Error>("Cannot infer operator schema for this kind of kernel in registration of operator ", name,
+                          ". Please explicitly specify the operator schema or specify at least one kernel for "
+                          "which we can infer the schema.");
 }
 
 }  // namespace

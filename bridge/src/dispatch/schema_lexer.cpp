@@ -44,8 +44,8 @@ void SchemaLexer::fail_expected(std::string_view what) const {
 void SchemaLexer::fail(const std::string& message, size_t place) const {
   // The line around the place: a hostile text must not fill the screen.
   const size_t from = place > 100 ? place - 100 : 0;
-  throw Error(detail::str(message, " here:\n", text_.substr(from, 200), "\n", std::string(place - from, ' '),
-                          "~ <--- HERE (position ", place, ")\n"));
+  detail::fail<Error>(message, " here:\n", text_.substr(from, 200), "\n", std::string(place - from, ' '),
+                      "~ <--- HERE (position ", place, ")\n");
 }
 
 void SchemaLexer::advance() {

@@ -150,10 +150,10 @@ bool Reducer::counted(size_t parameter) {
 }
 
 void Reducer::changed(size_t parameter) const {
-  throw Error(detail::str(
+  detail::fail<Error>(
       "[DistributedDataParallel] Your training graph has changed in this iteration, which is not compatible with "
       "static_graph set to True: ",
-      names_[parameter], " got more gradients than in the first pass"));
+      names_[parameter], " got more gradients than in the first pass");
 }
 
 // Of a static graph. The end of the first pass tells how often each parameter gets a gradient.

@@ -128,9 +128,9 @@ void ScriptFunction::check_types(Frame& frame) const {
       value = static_cast<double>(value.toInt());
       continue;
     }
-    throw Error(hb::detail::str(name(), "() Expected a value of type '", wanted.annotation_str(), "' for argument '",
-                                parameters[i].name, "' but instead found type '", value.type()->annotation_str(),
-                                "'.\nPosition: ", i, "\nDeclaration: ", schema()));
+    hb::detail::fail<Error>(name(), "() Expected a value of type '", wanted.annotation_str(), "' for argument '",
+                            parameters[i].name, "' but instead found type '", value.type()->annotation_str(),
+                            "'.\nPosition: ", i, "\nDeclaration: ", schema());
   }
 }
 

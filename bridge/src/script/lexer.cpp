@@ -48,7 +48,7 @@ Token Lexer::expect(Kind kind, const char* what) {
 }
 
 void Lexer::fail_at(int line, const std::string& message) const {
-  throw Error(hb::detail::str("[TorchScript] ", label_, ":", line, ": ", message));
+  hb::detail::fail<Error>("[TorchScript] ", label_, ":", line, ": ", message);
 }
 void Lexer::fail(const std::string& message) const { fail_at(now_.line, message); }
 void Lexer::fail_expected(std::string_view what) const {

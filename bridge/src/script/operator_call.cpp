@@ -302,14 +302,14 @@ void OperatorCall::fail(const Values& arguments, const std::vector<Candidate>& c
     given += arguments[i].type()->annotation_str();
   }
   if (candidates.empty()) {
-    throw NotImplementedError(hb::detail::str("[TorchScript] ", name_, "(", given, "): ",
-                                              builtins_ ? "the arguments are of kinds that the function does not take"
-                                                        : "Halfbridge has no function of this name"));
+    hb::detail::fail<NotImplementedError>("[TorchScript] ", name_, "(", given, "): ",
+                                          builtins_ ? "the arguments are of kinds that the function does not take"
+                                                    : "Halfbridge has no function of this name");
   }
   std::string known;
   for (const Candidate& candidate : candidates) known += "\n  " + toString(*candidate.schema);
-  throw Error(hb::detail::str("[TorchScript] ", name_, "(", given,
-                              "): Arguments for call are not valid. The following variants are available:", known));
+  hb::detail::fail<Error>("[TorchScript] ", name_, "(", given,
+                          "): Arguments for call are not valid. The following variants are available:", known);
 }
 
 }  // namespace hb::bridge::script

@@ -276,7 +276,7 @@ void SourceParser::assignment(Stmt& made) {
 
 FileSyntax parse_source(std::string_view text, const std::string& label) {
   if (text.size() > kMaxText)
-    throw Error(hb::detail::str("[TorchScript] ", label, ": expected at most ", kMaxText, " characters of code"));
+    hb::detail::fail<Error>("[TorchScript] ", label, ": expected at most ", kMaxText, " characters of code");
   return SourceParser(text, label).run();
 }
 

@@ -92,10 +92,10 @@ namespace {
 constexpr const char* kLibrary = "libdnnl.so." HB_NUMBER(DNNL_VERSION_MAJOR);
 
 [[noreturn]] void missing() {
-  throw hb::Error(hb::detail::str("[oneDNN] expected ", kLibrary,
-                                  " with all functions that Halfbridge uses, got none: "
-                                  "install oneDNN ",
-                                  DNNL_VERSION_MAJOR));
+  hb::detail::fail<hb::Error>("[oneDNN] expected ", kLibrary,
+                              " with all functions that Halfbridge uses, got none: "
+                              "install oneDNN ",
+                              DNNL_VERSION_MAJOR);
 }
 
 void* open_library();

@@ -95,7 +95,7 @@ Tensor allocate_shared(int64_t size, const TensorOptions& options) {
   if (memory == MAP_FAILED) {
     const int error = errno;
     if (file >= 0) close(file);
-    throw Error(detail::str("[allocateTensor] cannot make shared memory of ", bytes, " bytes: ", strerror(error)));
+    detail::fail<Error>("[allocateTensor] cannot make shared memory of ", bytes, " bytes: ", strerror(error));
   }
   take_huge_pages(memory, bytes);
   Regions& r = regions();

@@ -43,8 +43,8 @@ bool Type::has_name() const {
          kind_ == TypeKind::InterfaceType || kind_ == TypeKind::EnumType;
 }
 void Type::fail_kind(const char* wanted) const {
-  throw Error(detail::str("[Type::expect] expected a type of kind ", wanted, ", got ", typeKindToString(kind_), ", ",
-                          repr_str()));
+  detail::fail<Error>("[Type::expect] expected a type of kind ", wanted, ", got ", typeKindToString(kind_), ", ",
+                      repr_str());
 }
 bool Type::is_module() const {
   if (const auto* of_class = castRaw<ClassType>()) return of_class->is_module_;

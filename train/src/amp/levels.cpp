@@ -146,8 +146,8 @@ const char* to_string(Level level) {
 Level level_for(Level level, DeviceType device) {
   if (level == Level::O0) return level;
   if (device != kCPU && device != kCUDA)
-    throw ValueError(hb::detail::str("[amp_level] expected a network on the CPU or on CUDA for level ",
-                                     to_string(level), ", got one on ", device));
+    hb::detail::fail<ValueError>("[amp_level] expected a network on the CPU or on CUDA for level ", to_string(level),
+                                 ", got one on ", device);
   return level == Level::automatic && device == kCUDA ? Level::O2 : level;
 }
 

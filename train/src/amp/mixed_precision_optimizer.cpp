@@ -18,11 +18,11 @@ Device device_of(const bridge::optim::Optimizer& optimizer) {
 
 FixedOrDynamic::FixedOrDynamic(double scale) : fixed_(scale) {
   if (!(scale > 0) || !std::isfinite(scale))
-    throw ValueError(hb::detail::str("[loss_scale] expected a number above 0 or \"dynamic\", got ", scale));
+    hb::detail::fail<ValueError>("[loss_scale] expected a number above 0 or \"dynamic\", got ", scale);
 }
 FixedOrDynamic::FixedOrDynamic(const char* word) {
   if (std::string("dynamic") != word)
-    throw ValueError(hb::detail::str("[loss_scale] expected a number above 0 or \"dynamic\", got '", word, "'"));
+    hb::detail::fail<ValueError>("[loss_scale] expected a number above 0 or \"dynamic\", got '", word, "'");
 }
 
 MixedPrecisionOptimizer::MixedPrecisionOptimizer(Optimizer& optimizer, const FixedOrDynamic& loss_scale,

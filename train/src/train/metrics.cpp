@@ -166,8 +166,8 @@ std::shared_ptr<Metric> make_metric(const std::string& name) {
     if (k.size() < 6 && k.find_first_not_of("0123456789") == std::string::npos)
       return std::make_shared<TopKAccuracy>(std::stoll(k));
   }
-  throw ValueError(hb::detail::str(
-      "[metrics] expected accuracy, top_K_accuracy, precision, recall, f1 or confusion_matrix, got '", name, "'"));
+  hb::detail::fail<ValueError>(
+      "[metrics] expected accuracy, top_K_accuracy, precision, recall, f1 or confusion_matrix, got '", name, "'");
 }
 
 }  // namespace hb::train

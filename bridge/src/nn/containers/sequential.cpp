@@ -70,16 +70,16 @@ void prepare_arguments(Module& module, const std::type_info& type, size_t wanted
 }
 
 void wrong_argument(size_t index, const std::type_info& wanted, const std::type_info& got) {
-  throw Error(hb::detail::str("Expected argument #", index, " to be of type ", demangle(wanted.name()),
-                              ", but received value of type ", demangle(got.name())));
+  hb::detail::fail<Error>("Expected argument #", index, " to be of type ", demangle(wanted.name()),
+                          ", but received value of type ", demangle(got.name()));
 }
 void wrong_cast(const std::type_info& from, const std::type_info& to) {
   throw Error(
       hb::detail::str("Attempted to cast module of type ", demangle(from.name()), " to type ", demangle(to.name())));
 }
 void wrong_result(const std::type_info& is, const std::type_info& wanted) {
-  throw Error(hb::detail::str("The type of the return value is ", demangle(is.name()), ", but you asked for type ",
-                              demangle(wanted.name())));
+  hb::detail::fail<Error>("The type of the return value is ", demangle(is.name()), ", but you asked for type ",
+                          demangle(wanted.name()));
 }
 }  // namespace detail_any
 

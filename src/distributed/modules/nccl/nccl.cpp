@@ -61,7 +61,7 @@ Type type_of(ScalarType type) {
     default:
       break;
   }
-  throw TypeError(detail::str("Input tensor data type is not supported for NCCL process group: ", type));
+  detail::fail<TypeError>("Input tensor data type is not supported for NCCL process group: ", type);
 }
 
 /// As PyTorch: sums of bools are "any", products "all"; complex numbers are summed as pairs.
@@ -89,7 +89,7 @@ ncclRedOp_t op_of(RankReduction op, ScalarType type) {
     case RankReduction::none:
       break;
   }
-  throw ValueError(detail::str("[NCCL] expected a sum or a mean of complex numbers, got another reduction of ", type));
+  detail::fail<ValueError>("[NCCL] expected a sum or a mean of complex numbers, got another reduction of ", type);
 }
 
 cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
