@@ -17,6 +17,13 @@ HB_NO_OPERANDS(Order)
 /// values and indices: contiguous (outer, count, inner); in: contiguous lines.
 HB_API inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines, Order)> order_kernel{
     "sort"};
+/// The values of a contiguous tensor in ascending order, NaN last; zeros of both signs in any order. Where a device has
+/// none, the order is asked for them.
+HB_API inline Kernel<void(const Tensor& values, const Tensor& in)> sorted_values_kernel{"unique"};
+/// The middle of each line, the lower of two, and its place: of all elements, where the first NaN wins, or of the
+/// numbers among them. Where a device has none, the order is asked for it.
+HB_API inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines, bool of_numbers)>
+    median_kernel{"median"};
 /// The value that each line has most often (the smallest of several) and its last place.
 HB_API inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines)> mode_kernel{"mode"};
 /// For every value of `in` (outer, m): where it would stand in the sorted line of `sorted` (outer or 1, n). Same dtype.

@@ -6,54 +6,12 @@
 
 #include "backend/sort.h"
 #include "cuda/cub.h"
-#include "cuda/kernel_file.h"
+#include "cuda/sort_key.h"
 #ifndef HB_SOFTWARE_CUDA
 #include <cub/block/block_radix_sort.cuh>
 #endif
 
 namespace hb::cuda {
-
-/// How the bits of a dtype's elements become keys whose order as unsigned numbers is that of the values.
-struct KeyRule {
-  bool floating = false;
-  uint64_t top = 0;       // the sign's bit; 0: unsigned numbers
-  uint64_t infinity = 0;  // of floating types
-  int bits = 0;
-};
-template <class T>
-constexpr KeyRule key_rule() {
-  KeyRule rule;
-  rule.bits = sizeof(T) * 8;
-  if constexpr (std::is_unsigned_v<T>) return rule;
-  rule.top = uint64_t{1} << (rule.bits - 1);
-  rule.floating = !std::is_integral_v<T>;
-  rule.infinity = std::is_same_v<T, double>     ? uint64_t{0x7ff} << 52
-                  : std::is_same_v<T, float>    ? 0x7f800000
-                  : std::is_same_v<T, BFloat16> ? 0x7f80
-                                                : 0x7c00;
-  return rule;
-}
-/// NaN is the largest; zeros of both signs are equal.
-template <class W>
-__device__ inline W key_of_bits(W bits, const KeyRule& rule) {
-  const W top = static_cast<W>(rule.top);
-  if (!rule.floating) return bits ^ top;
-  const W magnitude = bits & static_cast<W>(~top);
-  if (magnitude > static_cast<W>(rule.infinity)) return static_cast<W>(~W{0});
-  if (magnitude == 0) return top;
-  return static_cast<W>(bits & top ? ~bits : bits | top);
-}
-
-/// The same of a value, whatever its width.
-template <class T>
-__device__ inline uint64_t key_of(T value) {
-  using W = std::conditional_t<
-      sizeof(T) == 8, uint64_t,
-      std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
-  W bits;
-  memcpy(&bits, &value, sizeof bits);
-  return key_of_bits(bits, key_rule<T>());
-}
 
 struct SortedLines {
   void* values;  // may be absent, as the indices
@@ -62,6 +20,7 @@ struct SortedLines {
   Lines l;
   Order order;
   KeyRule rule;
+  const int64_t* names;  // of the elements of `in`; absent: their places in the line
 };
 
 /// Elements of a line; uint16_t stands for bytes, too. Loads come one after the other, without what needs their values.
@@ -93,9 +52,6 @@ struct SortedWord {
   static constexpr int low_bit = with_place ? 16 : 0;
 };
 
-/// Where element i lies in shared memory, so that a warp's lanes read and write different banks.
-__device__ inline int spread(int i) { return i + i / kWarp; }
-
 /// This thread's kItems neighbours of a line as keys; past its end the largest ones.
 template <class W, int kThreadsOf, int kItems, class Key>
 __device__ inline void load_keys(Key (&keys)[kItems], Key* staged, const SortedLines& s, const void* line) {
@@ -121,7 +77,7 @@ __device__ inline void load_keys(Key (&keys)[kItems], Key* staged, const SortedL
 /// Those of the order's places that are wanted; thread t has every kThreadsOf-th place from t on.
 template <class W, int kThreadsOf, int kItems>
 __device__ inline void store_order(const uint16_t (&places)[kItems], const SortedLines& s, const void* line,
-                                   int64_t to) {
+                                   const int64_t* names, int64_t to) {
   const int first = static_cast<int>(threadIdx.x - s.order.from), count = static_cast<int>(s.order.count);
   const auto wanted = [&](int rank) { return rank >= 0 && rank < count; };
   if (s.values) {
@@ -140,7 +96,8 @@ __device__ inline void store_order(const uint16_t (&places)[kItems], const Sorte
   if (!s.indices) return;
 #pragma unroll
   for (int k = 0; k < kItems; ++k)
-    if (const int rank = first + k * kThreadsOf; wanted(rank)) s.indices[to + rank * s.l.inner] = places[k];
+    if (const int rank = first + k * kThreadsOf; wanted(rank))
+      s.indices[to + rank * s.l.inner] = names ? names[places[k] * s.l.inner] : places[k];
 }
 
 template <class W, int kThreadsOf, int kItems>
@@ -168,7 +125,7 @@ __global__ void __launch_bounds__(kThreadsOf, sizeof(W) == 2 && kThreadsOf == 25
     for (int k = 0; k < kItems; ++k) places[k] = static_cast<uint16_t>(threadIdx.x * kItems + k);
     sorter.SortBlockedToStriped(keys, places, Word::low_bit, end);
   }
-  store_order<W, kThreadsOf>(places, s, line, to);
+  store_order<W, kThreadsOf>(places, s, line, s.names ? s.names + base : nullptr, to);
 }
 
 template <class W>

@@ -12,21 +12,33 @@ namespace {
 
 constexpr int64_t kPart = 1024;  // elements of a warp
 
-/// Calls f(i, whether element i begins a run, the lanes that begin one) for the elements of this warp's part.
+template <class T>
+__device__ bool differ(T a, T b) {
+  if constexpr (is_half_v<T>)
+    return static_cast<float>(a) != static_cast<float>(b);
+  else
+    return a != b;
+}
+
+/// Calls f(i, element i, whether it begins a run, the lanes that begin one) for the elements of this warp's part.
 template <class T, class F>
 __device__ void each_of_part(const T* in, int64_t part, int64_t n, const F& f) {
-  const int lane = static_cast<int>(threadIdx.x % kWarp);
-#pragma unroll 4
-  for (int64_t k = 0; k < kPart; k += kWarp) {
-    const int64_t i = part * kPart + k + lane;
-    bool begins = i < n;
-    if (begins && i > 0) {
-      if constexpr (is_half_v<T>)
-        begins = static_cast<float>(in[i]) != static_cast<float>(in[i - 1]);
-      else
-        begins = in[i] != in[i - 1];
+  constexpr int kLoads = 8;
+  const int64_t first = part * kPart + threadIdx.x % kWarp;
+  for (int64_t k = 0; k < kPart; k += kLoads * kWarp) {
+    T own[kLoads], before[kLoads];
+#pragma unroll
+    for (int e = 0; e < kLoads; ++e) {
+      const int64_t i = first + k + e * kWarp;
+      own[e] = i < n ? in[i] : T{};
+      before[e] = i < n && i > 0 ? in[i - 1] : T{};
     }
-    f(i, begins, __ballot_sync(kFullWarp, begins));
+#pragma unroll
+    for (int e = 0; e < kLoads; ++e) {
+      const int64_t i = first + k + e * kWarp;
+      const bool begins = i < n && (i == 0 || differ(own[e], before[e]));
+      f(i, own[e], begins, __ballot_sync(kFullWarp, begins));
+    }
   }
 }
 
@@ -35,7 +47,7 @@ __global__ void __launch_bounds__(kThreads, 4) count_runs(int64_t* counts, const
   const int64_t part = grid_thread() / kWarp;
   if (part >= parts) return;
   int count = 0;
-  each_of_part(in, part, n, [&](int64_t, bool, unsigned begin) { count += __popc(begin); });
+  each_of_part(in, part, n, [&](int64_t, T, bool, unsigned begin) { count += __popc(begin); });
   if (threadIdx.x % kWarp == 0) counts[part] = count;
 }
 
@@ -47,10 +59,10 @@ __global__ void __launch_bounds__(kThreads, 4)
   if (part >= parts) return;
   const unsigned before = (1u << threadIdx.x % kWarp) - 1;
   int64_t runs = part > 0 ? ends[part - 1] : 0;
-  each_of_part(in, part, n, [&](int64_t i, bool begins, unsigned begin) {
+  each_of_part(in, part, n, [&](int64_t i, T own, bool begins, unsigned begin) {
     const int64_t run = runs + __popc(begin & before) + (begins ? 1 : 0) - 1;
     if (begins) {
-      values[run] = in[i];
+      values[run] = own;
       if (firsts) firsts[run] = i;
     }
     if (inverse && i < n) inverse[i] = run;

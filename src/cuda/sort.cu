@@ -1,14 +1,10 @@
 // Order along lines, by radix sort: every value becomes a key whose order as an unsigned number is the one wanted.
 // Blocks sort short lines by themselves; longer ones are sorted all at once, by their keys and then by lines.
 #include "cuda/block_sort.h"
+#include "cuda/select.h"
 
 namespace hb::cuda {
 namespace {
-
-/// Keys of elements of T; those of bytes have the low bits.
-template <class T>
-using SortKey =
-    std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
 
 template <class T>
 __global__ void make_keys(SortKey<T>* keys, int32_t* places, const T* in, int64_t total, bool descending) {
@@ -25,13 +21,13 @@ __global__ void make_lines(uint32_t* lines, const int32_t* places, int64_t total
   }
 }
 template <class T>
-__global__ void take_order(T* values, int64_t* indices, const T* in, const int32_t* places, Lines l, int64_t from,
-                           int64_t count) {
+__global__ void take_order(T* values, int64_t* indices, const T* in, const int64_t* names, const int32_t* places,
+                           Lines l, int64_t from, int64_t count) {
   HB_GRID_LOOP(i, l.outer * count * l.inner) {
     const int64_t o = i / (count * l.inner), k = i / l.inner % count, c = i % l.inner;
     const int64_t at = places[(o * l.inner + c) * l.n + from + k];
     if (values) values[i] = in[at];
-    if (indices) indices[i] = at / l.inner % l.n;
+    if (indices) indices[i] = names ? names[at] : at / l.inner % l.n;
   }
 }
 
@@ -41,32 +37,40 @@ int bits_of(int64_t values) {
   return bits;
 }
 
-/// The value that `key` was made of at place `at`: other zeros and NaNs have the same key.
+/// The value that `key` was made of, but for other zeros and NaNs, which have the same key.
 template <class T>
-__device__ T value_of(SortKey<T> key, const T* in, int32_t at) {
+__device__ T of_whole_key(SortKey<T> key) {
   constexpr KeyRule rule = key_rule<T>();
   constexpr auto top = static_cast<SortKey<T>>(rule.top);
-  if (rule.floating && (key == top || key == static_cast<SortKey<T>>(~SortKey<T>{0}))) return in[at];
   const auto bits = static_cast<SortKey<T>>(!rule.floating || (key & top) ? key ^ top : ~key);
   T value;
   memcpy(static_cast<void*>(&value), &bits, sizeof value);  // the low bytes
   return value;
 }
+/// The same at place `at`.
+template <class T>
+__device__ T value_of(SortKey<T> key, const T* in, int32_t at) {
+  constexpr KeyRule rule = key_rule<T>();
+  constexpr auto top = static_cast<SortKey<T>>(rule.top);
+  if (rule.floating && (key == top || key == static_cast<SortKey<T>>(~SortKey<T>{0}))) return in[at];
+  return of_whole_key<T>(key);
+}
 /// Of a single line, whose values are read in order with their keys.
 template <class T>
-__global__ void take_sorted(T* values, int64_t* indices, const T* in, const SortKey<T>* keys, const int32_t* places,
-                            int64_t from, int64_t count, bool descending) {
+__global__ void take_sorted(T* values, int64_t* indices, const T* in, const int64_t* names, const SortKey<T>* keys,
+                            const int32_t* places, int64_t from, int64_t count, bool descending) {
   HB_GRID_LOOP(i, count) {
     const SortKey<T> key = keys[from + i];
     const int32_t at = places[from + i];
     if (values) values[i] = value_of(static_cast<SortKey<T>>(descending ? ~key : key), in, at);
-    if (indices) indices[i] = at;
+    if (indices) indices[i] = names ? names[at] : at;
   }
 }
 
+/// names: as in SortedLines.
 template <class T>
-void order_of(T* values, int64_t* indices, const T* in, const Lines& l, const Order& order) {
-  if (sort_by_blocks({values, indices, in, l, order, key_rule<T>()})) return;
+void sort_lines_of(T* values, int64_t* indices, const T* in, const int64_t* names, const Lines& l, const Order& order) {
+  if (sort_by_blocks({values, indices, in, l, order, key_rule<T>(), names})) return;
   using Key = SortKey<T>;
   const int64_t lines = l.outer * l.inner, total = lines * l.n;
   HB_CHECK(total < INT32_MAX, "[", current_function(), "] expected fewer than 2^31 elements on CUDA, got ", total);
@@ -80,7 +84,7 @@ void order_of(T* values, int64_t* indices, const T* in, const Lines& l, const Or
   HB_CUB(cub::DeviceRadixSort::SortPairs, static_cast<const Key*>(keys.get()), sorted,
          static_cast<const int32_t*>(first), second, n, 0, key_rule<T>().bits);
   if (lines == 1) {
-    HB_LAUNCH(take_sorted<T>, blocks_for(order.count), kThreads, 0, current_stream(), values, indices, in,
+    HB_LAUNCH(take_sorted<T>, blocks_for(order.count), kThreads, 0, current_stream(), values, indices, in, names,
               static_cast<const Key*>(sorted), static_cast<const int32_t*>(second), order.from, order.count,
               order.descending);
     return;
@@ -90,26 +94,19 @@ void order_of(T* values, int64_t* indices, const T* in, const Lines& l, const Or
   HB_CUB(cub::DeviceRadixSort::SortPairs, static_cast<const uint32_t*>(of_lines.get()), of_lines.get() + total,
          static_cast<const int32_t*>(second), first, n, 0, bits_of(lines));
   HB_LAUNCH(take_order<T>, blocks_for(l.outer * order.count * l.inner), kThreads, 0, current_stream(), values, indices,
-            in, static_cast<const int32_t*>(first), l, order.from, order.count);
+            in, names, static_cast<const int32_t*>(first), l, order.from, order.count);
 }
 
-/// Calls fn(T()) for the dtypes that have an order.
-template <class F>
-void with_ordered(const char* name, ScalarType dtype, const F& fn) {
-  switch (dtype) {
-#define HB_CASE(T, Name)              \
-  case ScalarType::Name:              \
-    if constexpr (!is_complex_v<T>) { \
-      fn(T());                        \
-      return;                         \
-    }                                 \
-    break;
-    HB_FORALL_COMPUTED_DTYPES(HB_CASE)
-#undef HB_CASE
-    default:
-      break;
-  }
-  HB_NOT_SUPPORTED("[", name, "] is not supported for dtype ", dtype);
+/// Of what is a small part of its line: it is found first, and then sorted by itself.
+template <class T>
+void order_of(T* values, int64_t* indices, const T* in, const Lines& l, const Order& order) {
+  if (!is_selected(l, order)) return sort_lines_of(values, indices, in, nullptr, l, order);
+  if (order.count == 1) return select_lines({values, indices, in, l, order, key_rule<T>()});
+  const int64_t total = l.outer * order.count * l.inner;
+  const Scratch<T> selected(total);
+  const Scratch<int64_t> places(total);
+  select_lines({selected.get(), places.get(), in, l, order, key_rule<T>()});
+  sort_lines_of<T>(values, indices, selected.get(), places.get(), Lines{l.outer, order.count, l.inner}, order);
 }
 
 template <class T>
@@ -127,22 +124,80 @@ void sort(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l
 }
 HB_REGISTER_CUDA(order_kernel, sort);
 
-/// The longest run of equal values of each sorted line, the first of several; the last place that has them.
+// Values alone: keys from which they can be made again, with zeros of both signs apart, and one NaN.
 template <class T>
-__global__ void longest_run(T* values, int64_t* indices, const T* sorted, const int64_t* places, Lines l) {
-  HB_GRID_LOOP(i, l.outer * l.inner) {
-    const int64_t first = i / l.inner * l.n * l.inner + i % l.inner;
-    int64_t best = 0, from = 0;
-    for (int64_t j = 1; j <= l.n; ++j) {
-      const int64_t begin = first + from * l.inner;
-      if (j < l.n && key_of(sorted[first + j * l.inner]) == key_of(sorted[begin])) continue;
-      if (j - from > best) {
-        best = j - from;
-        values[i] = sorted[begin];
-        indices[i] = places[first + (j - 1) * l.inner];
-      }
-      from = j;
+__global__ void make_whole_keys(SortKey<T>* keys, const T* in, int64_t n) {
+  constexpr KeyRule rule = key_rule<T>();
+  constexpr auto top = static_cast<SortKey<T>>(rule.top);
+  HB_GRID_LOOP(i, n) {
+    SortKey<T> bits = 0;
+    memcpy(&bits, &in[i], sizeof(T));
+    if (!rule.floating)
+      keys[i] = bits ^ top;
+    else if (static_cast<SortKey<T>>(bits & ~top) > static_cast<SortKey<T>>(rule.infinity))
+      keys[i] = static_cast<SortKey<T>>(~SortKey<T>{0});
+    else
+      keys[i] = static_cast<SortKey<T>>(bits & top ? ~bits : bits | top);
+  }
+}
+template <class T>
+__global__ void take_values(T* values, const SortKey<T>* keys, int64_t n) {
+  HB_GRID_LOOP(i, n) values[i] = of_whole_key<T>(keys[i]);
+}
+void sorted_values(const Tensor& values, const Tensor& in) {
+  const int64_t n = in.numel();
+  if (n == 0) return;
+  with_ordered(current_function(), in.scalar_type(), [&](auto type) {
+    using T = decltype(type);
+    using Key = SortKey<T>;
+    const Lines line{1, n, 1};
+    if (sort_by_blocks({data<T>(values), nullptr, data<T>(in), line, {0, n, false}, key_rule<T>(), nullptr})) return;
+    HB_CHECK(n < INT32_MAX, "[", current_function(), "] expected fewer than 2^31 elements on CUDA, got ", n);
+    const Scratch<Key> keys(2 * n);
+    Key* const sorted = keys.get() + n;
+    HB_LAUNCH(make_whole_keys<T>, blocks_for(n), kThreads, 0, current_stream(), keys.get(), data<const T>(in), n);
+    HB_CUB(cub::DeviceRadixSort::SortKeys, static_cast<const Key*>(keys.get()), sorted, static_cast<int>(n), 0,
+           key_rule<T>().bits);
+    HB_LAUNCH(take_values<T>, blocks_for(n), kThreads, 0, current_stream(), data<T>(values),
+              static_cast<const Key*>(sorted), n);
+  });
+}
+HB_REGISTER_CUDA(sorted_values_kernel, sorted_values);
+
+/// The length of the run that begins at place j of a sorted line of n: its end is reached by ever longer steps.
+template <class Key>
+__device__ int64_t run_length(const Key& key, int64_t j, int64_t n) {
+  const uint64_t own = key(j);
+  int64_t in = j, out = j + 1;  // a place that belongs to it, and one that may not
+  while (out < n && key(out) == own) {
+    const int64_t step = 2 * (out - in);
+    in = out, out += step;
+  }
+  if (out > n) out = n;
+  while (out - in > 1) {
+    const int64_t middle = (in + out) / 2;
+    (key(middle) == own ? in : out) = middle;
+  }
+  return out - j;
+}
+/// A block for a line: its longest run of equal values, the first of several; the last place that has them.
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    longest_run(T* values, int64_t* indices, const T* sorted, const int64_t* places, Lines l) {
+  for (int64_t line = blockIdx.x; line < l.outer * l.inner; line += gridDim.x) {
+    const int64_t first = line / l.inner * l.n * l.inner + line % l.inner;
+    const auto key = [&](int64_t j) { return key_of(sorted[first + j * l.inner]); };
+    uint64_t best = 0;  // the length, and below it a number that is larger for earlier runs
+    for (int64_t j = threadIdx.x; j < l.n; j += blockDim.x) {
+      if (j > 0 && key(j - 1) == key(j)) continue;
+      const uint64_t run = static_cast<uint64_t>(run_length(key, j, l.n)) << 32 | static_cast<uint32_t>(~j);
+      best = run > best ? run : best;
     }
+    best = team_reduce(best, uint64_t{0}, [](uint64_t a, uint64_t b) { return a > b ? a : b; });
+    if (threadIdx.x > 0) continue;
+    const int64_t begin = static_cast<uint32_t>(~best), end = begin + static_cast<int64_t>(best >> 32);
+    values[line] = sorted[first + begin * l.inner];
+    indices[line] = places[first + (end - 1) * l.inner];
   }
 }
 void mode(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l) {
@@ -153,48 +208,11 @@ void mode(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l
     const Scratch<T> sorted(total);
     const Scratch<int64_t> places(total);
     order_of(sorted.get(), places.get(), data<const T>(in), l, {0, l.n, false});
-    HB_LAUNCH(longest_run<T>, blocks_for(l.outer * l.inner), kThreads, 0, current_stream(), data<T>(values),
-              data<int64_t>(indices), sorted.get(), places.get(), l);
+    HB_LAUNCH(longest_run<T>, blocks_for(l.outer * l.inner, 1), l.n <= 64 ? kWarp : kThreads, 0, current_stream(),
+              data<T>(values), data<int64_t>(indices), sorted.get(), places.get(), l);
   });
 }
 HB_REGISTER_CUDA(mode_kernel, mode);
-
-// NaN is the largest.
-template <class T>
-__device__ bool comes_before(T a, T b, bool equal_too) {
-  const uint64_t x = key_of(a), y = key_of(b);
-  return x < y || (equal_too && x == y);
-}
-template <class T>
-__global__ void search(void* out, const T* sorted, const T* in, int64_t outer, int64_t m, int64_t n, bool one_line,
-                       bool right, bool narrow) {
-  HB_GRID_LOOP(i, outer * m) {
-    const T* const line = one_line ? sorted : sorted + i / m * n;
-    int64_t low = 0, high = n;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (comes_before(line[middle], in[i], right))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    if (narrow)
-      static_cast<int32_t*>(out)[i] = static_cast<int32_t>(low);
-    else
-      static_cast<int64_t*>(out)[i] = low;
-  }
-}
-void searchsorted(const Tensor& out, const Tensor& sorted, const Tensor& in, int64_t outer, bool right) {
-  const int64_t total = in.numel();
-  if (total == 0) return;
-  const int64_t n = sorted.dim() ? sorted.size(-1) : 1;
-  with_ordered("searchsorted", in.scalar_type(), [&](auto type) {
-    using T = decltype(type);
-    HB_LAUNCH(search<T>, blocks_for(total), kThreads, 0, current_stream(), out.impl().raw_data(), data<const T>(sorted),
-              data<const T>(in), outer, total / outer, n, sorted.numel() == n, right, out.scalar_type() == kInt);
-  });
-}
-HB_REGISTER_CUDA(searchsorted_kernel, searchsorted);
 
 }  // namespace
 }  // namespace hb::cuda

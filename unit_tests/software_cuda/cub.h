@@ -38,6 +38,15 @@ std::vector<I> order_of(const K* keys, I n, bool descending) {
 }  // namespace software
 
 struct DeviceRadixSort {
+  template <class K, class I>
+  static cudaError_t SortKeys(void* room, size_t& bytes, const K* keys, K* keys_out, I n, int begin_bit, int end_bit,
+                              cudaStream_t stream) {
+    return software::call("cub::DeviceRadixSort::SortKeys", room, bytes, stream, [=] {
+      (void)begin_bit, (void)end_bit;  // no key has others
+      std::copy(keys, keys + n, keys_out);
+      std::sort(keys_out, keys_out + n);
+    });
+  }
   template <class K, class V, class I>
   static cudaError_t SortPairs(void* room, size_t& bytes, const K* keys, K* keys_out, const V* values, V* values_out,
                                I n, int begin_bit, int end_bit, cudaStream_t stream) {
@@ -49,6 +58,14 @@ struct DeviceRadixSort {
       const auto order = software::order_of(seen.data(), n, false);
       for (I i = 0; i < n; ++i) keys_out[i] = keys[order[i]], values_out[i] = values[order[i]];
     });
+  }
+};
+
+struct DeviceMergeSort {
+  template <class K, class I, class Before>
+  static cudaError_t StableSortKeys(void* room, size_t& bytes, K* keys, I n, Before before, cudaStream_t stream) {
+    return software::call("cub::DeviceMergeSort::StableSortKeys", room, bytes, stream,
+                          [=] { std::stable_sort(keys, keys + n, before); });
   }
 };
 

@@ -128,11 +128,21 @@ namespace {
 /// The largest of all is NaN where one is.
 bool has_nan(const Tensor& x) { return x.is_floating_point() && x.numel() > 0 && std::isnan(max(x).item().toDouble()); }
 
+/// By the device's own kernel, which knows NaN, so that nothing waits for it.
+TensorTuple2 median_by_kernel(const char* node, const Tensor& self, int64_t d, bool keepdim, bool of_numbers) {
+  const Tensor x = self.detach().contiguous();
+  const uint64_t mask = self.dim() ? uint64_t{1} << d : 0;
+  const Tensor values = ops::reduced_result(x, mask, x.scalar_type()), indices = ops::reduced_result(x, mask, kLong);
+  median_kernel(self.device())(values, indices, x, ops::lines_of(x, d), of_numbers);
+  return one_of_line(node, self, d, keepdim, {values, indices});
+}
+
 /// NaN wins: a line that has one gives its first.
 TensorTuple2 median_along(const Tensor& self, int64_t d, bool keepdim) {
   ops::refuse_bool("median", self.scalar_type());
   const int64_t n = length(self, d);
   HB_CHECK_INDEX(n > 0, "[median] Expected reduction dim ", d, " to have non-zero size.");
+  if (median_kernel.available(self.device())) return median_by_kernel("MedianBackward1", self, d, keepdim, false);
   const Tensor x = self.detach();
   if (!has_nan(x)) return one_of_order("MedianBackward1", self, d, (n - 1) / 2, keepdim);
   const auto [unused, usual] = one_of_order("", x, d, (n - 1) / 2, true);
@@ -144,6 +154,7 @@ TensorTuple2 median_along(const Tensor& self, int64_t d, bool keepdim) {
 /// The middle of those that are no NaN, which is sorted to the end.
 TensorTuple2 nanmedian_along(const Tensor& self, int64_t d, bool keepdim) {
   constexpr const char* kNode = "NanmedianBackward1";
+  if (median_kernel.available(self.device())) return median_by_kernel(kNode, self, d, keepdim, true);
   const Tensor x = self.detach();
   const int64_t n = length(self, d);
   if (!has_nan(x)) return one_of_order(kNode, self, d, (n - 1) / 2, keepdim);

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <tuple>
 
 #include <halfbridge/engine.h>
 
 #include "backend/distinct.h"
+#include "backend/sort.h"
 
 namespace hb {
 namespace {
@@ -93,7 +95,13 @@ Tensor lexicographic_order(const Tensor& rows) {
 std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool, bool return_inverse, bool return_counts) {
   NoGradGuard no_history;
   const Tensor flat = self.detach().reshape(-1);
-  const auto [sorted, order] = flat.sort(0);
+  Tensor sorted, order;
+  if (!return_inverse && sorted_values_kernel.available(flat.device())) {
+    sorted = empty_like(flat);
+    sorted_values_kernel(flat.device())(sorted, flat.contiguous());
+  } else {
+    std::tie(sorted, order) = flat.sort(0);
+  }
   Distinct d = runs_of(sorted, return_inverse, return_counts);
   if (return_inverse) d.inverse = empty_like(order).scatter_(0, order, d.inverse);
   return {d.values, return_inverse ? d.inverse.reshape(self.sizes()) : none_of(flat, kLong),
