@@ -63,7 +63,7 @@ void scan_of(T* out, int64_t* at, const T* in, const Lines& l, ScanOp op) {
   } else {
     if (op == ScanOp::sum) return scan_as(Total<T, ScanOp::sum>(), out, at, in, l);
     if (op == ScanOp::prod) return scan_as(Total<T, ScanOp::prod>(), out, at, in, l);
-    if constexpr (!std::is_integral_v<T>) return scan_as(Total<T, ScanOp::log_sum_exp>(), out, at, in, l);
+    if constexpr (!std::is_integral_v<T>) return scan_as(LogSum<T>(), out, at, in, l);
     HB_NOT_SUPPORTED("[", current_function(), "] is not supported for integers");
   }
 }

@@ -15,24 +15,14 @@
 
 namespace hb::cuda {
 
-/// Not inlined: there are some thirty calls in a kernel.
-template <class C>
-__device__ __attribute__((noinline)) C log_add_exp(C a, C b) {
-  if (a != a || b != b) return a + b;
-  const C low = a < b ? a : b, high = a < b ? b : a;
-  return low == high && std::isinf(low) ? a : static_cast<C>(std::log1p(std::exp(low - high)) + high);
-}
-
 template <class T, ScanOp op>
 struct Total {
   using Carried = hb::Carried<T>;
-  static constexpr int kBlocks = op == ScanOp::log_sum_exp ? 1 : 2;
+  static constexpr int kBlocks = 2;
   static constexpr bool has_places = false;
   __device__ static Carried none() {
     if constexpr (op == ScanOp::prod)
       return Carried(1);
-    else if constexpr (op == ScanOp::log_sum_exp)
-      return -Carried(INFINITY);
     else if constexpr (std::is_integral_v<Carried>)
       return Carried(0);
     else
@@ -40,13 +30,7 @@ struct Total {
   }
   __device__ static Carried of(T x, int64_t) { return static_cast<Carried>(x); }
   __device__ static Carried combined(Carried a, Carried b) {
-    if constexpr (op == ScanOp::sum) {
-      return static_cast<Carried>(a + b);
-    } else if constexpr (op == ScanOp::prod) {
-      return static_cast<Carried>(a * b);
-    } else {
-      return log_add_exp(a, b);
-    }
+    return static_cast<Carried>(op == ScanOp::sum ? a + b : a * b);
   }
   __device__ static T value(Carried a) { return static_cast<T>(a); }
   __device__ static int64_t place(Carried) { return 0; }
@@ -55,6 +39,36 @@ struct Total {
   }
   __device__ static Carried from(Carried a, int lane, int width) {
     return static_cast<Carried>(__shfl_sync(kFullWarp, a, lane, width));
+  }
+};
+
+/// The logarithm of a sum of exponentials: the largest exponent, and what the others add to 1 beside its power. One
+/// exponential joins two; the logarithm is for results alone.
+template <class T>
+struct LogSum {
+  using C = compute_t<T>;
+  using Rest = hb::Carried<T>;
+  struct Carried {
+    C high;
+    Rest rest;
+  };
+  static constexpr int kBlocks = 1;
+  static constexpr bool has_places = false;
+  __device__ static Carried none() { return {-C(INFINITY), Rest(0)}; }
+  __device__ static Carried of(T x, int64_t) { return {static_cast<C>(x), Rest(0)}; }
+  __device__ static Carried combined(const Carried& a, const Carried& b) {
+    const bool first = a.high > b.high;  // where one is NaN, the power is
+    const Carried high = first ? a : b, low = first ? b : a;
+    const C share = high.high == low.high ? C(1) : std::exp(low.high - high.high);
+    return {high.high, high.rest + share * (1 + low.rest)};
+  }
+  __device__ static T value(const Carried& a) { return static_cast<T>(a.high + std::log1p(static_cast<C>(a.rest))); }
+  __device__ static int64_t place(const Carried&) { return 0; }
+  __device__ static Carried before(const Carried& a, unsigned by, int width) {
+    return {__shfl_up_sync(kFullWarp, a.high, by, width), __shfl_up_sync(kFullWarp, a.rest, by, width)};
+  }
+  __device__ static Carried from(const Carried& a, int lane, int width) {
+    return {__shfl_sync(kFullWarp, a.high, lane, width), __shfl_sync(kFullWarp, a.rest, lane, width)};
   }
 };
 
