@@ -25,6 +25,20 @@ HB_API inline Kernel<Tensor(const Tensor& counts)> repeated_places_kernel{"repea
 /// out[o][k][:] = in[o][index[k]][:] of contiguous tensors; lines: (outer, size of the indexed dimension, inner).
 HB_API inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines)>
     select_rows_kernel{"index_select"};
+/// Indexed dimensions of a tensor, the outermost first: the size of each, and its number, for what is said of an index
+/// that is out of bounds.
+struct IndexedSizes {
+  static constexpr int kMost = 3;
+  int count = 0;
+  int64_t size[kMost] = {}, dim[kMost] = {};
+  void add(int64_t of, int64_t number) { size[count] = of, dim[count++] = number; }
+};
+HB_NO_OPERANDS(IndexedSizes)
+/// The same by an index for each of several dimensions, which are the lines' dimension together; contiguous, of one
+/// shape, negative from the end. Those beyond `count` are undefined. A device may have none.
+HB_API inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& first,
+                          const Tensor& second, const Tensor& third, IndexedSizes, Lines)>
+    select_places_kernel{"index"};
 /// out[o][index[k]][:] = or += in[o][k][:].
 HB_API inline Kernel<void(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines, PutOp)>
     put_rows_kernel{"index_put_"};

@@ -52,7 +52,23 @@ struct IndexedDims {
   }
 };
 
-/// Where the operands' elements are, in the order of the index.
+/// Columns whose rows are indexed are taken in strips where not all of them stay in a GPU's cache. Returns how many
+/// dimensions there are then.
+int in_strips(IndexedDim (&dim)[kMostIndexed], int dims, int64_t rows, int64_t bytes) {
+  constexpr int64_t kCached = int64_t{16} << 20, kNarrowest = 64;
+  if (dims < 2 || dims == kMostIndexed || dim[dims - 2].indexed != 0) return dims;
+  IndexedDim& columns = dim[dims - 1];
+  int64_t width = columns.size;
+  if (rows * width * bytes <= 2 * kCached) return dims;
+  while (width % 2 == 0 && width / 2 >= kNarrowest && rows * width * bytes > kCached) width /= 2;
+  if (width == columns.size) return dims;
+  const IndexedDim strips{columns.size / width, columns.indexed * width, columns.index * width, columns.other * width};
+  columns.size = width;
+  dim[dims] = columns, dim[dims - 1] = dim[dims - 2], dim[dims - 2] = strips;
+  return dims + 1;
+}
+
+/// Where the operands' elements are, in the order of the index or of its strips.
 struct IndexedElements {
   const int64_t* index;
   int64_t n = 1, along, limit;
@@ -61,7 +77,8 @@ struct IndexedElements {
   int64_t indexed[kMostIndexed], of_index[kMostIndexed], other[kMostIndexed];
   Reporter report;
 
-  IndexedElements(const IndexedDims& from, const char* name, const Tensor& at, int64_t d)
+  /// bytes: of an element of what is indexed.
+  IndexedElements(const IndexedDims& from, const char* name, const Tensor& at, int64_t d, int64_t bytes)
       : index(data<const int64_t>(at)),
         along(from.along.indexed),
         limit(from.limit),
@@ -77,6 +94,7 @@ struct IndexedElements {
       if (k == from.at) add({from.along.size, 0, from.along.index, from.along.other});
       if (k < from.dims) add(from.dim[k]);
     }
+    dims = in_strips(merged, dims, limit, bytes);
     for (int k = 0; k < dims; ++k) {
       const IndexedDim& one = merged[dims - 1 - k];
       size[k] = Splitter(one.size, n), indexed[k] = one.indexed, of_index[k] = one.index, other[k] = one.other;
@@ -97,22 +115,23 @@ struct IndexedElements {
 
 template <class Word>
 __global__ void gather_elements(Word* out, const Word* in, HB_ARGUMENT(IndexedElements) w) {
-  const int64_t step = grid_threads();
-  for (int64_t first = grid_thread(); first < w.n; first += kSeveral * step) {
+  const Several s(w.n);
+  for (int64_t first = s.first; first < w.n; first += s.round) {
     int64_t from[kSeveral], to[kSeveral];
     Word word[kSeveral];
 #pragma unroll
-    for (int e = 0; e < kSeveral; ++e) from[e] = first + e * step < w.n ? w.place(first + e * step, &to[e]) : -1;
+    for (int e = 0; e < kSeveral; ++e) from[e] = first + e * s.step < w.n ? w.place(first + e * s.step, &to[e]) : -1;
 #pragma unroll
     for (int e = 0; e < kSeveral; ++e) word[e] = from[e] >= 0 ? in[from[e]] : Word{};
 #pragma unroll
     for (int e = 0; e < kSeveral; ++e)
-      if (first + e * step < w.n) out[to[e]] = word[e];
+      if (first + e * s.step < w.n) out[to[e]] = word[e];
   }
 }
 void gather(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, int64_t dim) {
   if (index.numel() == 0) return;
-  const IndexedElements w(IndexedDims(name, in, index, out, dim), name, index, dim);
+  const auto bytes = static_cast<int64_t>(in.impl().itemsize());
+  const IndexedElements w(IndexedDims(name, in, index, out, dim), name, index, dim, bytes);
   with_word(in.impl().itemsize(), [&](auto word) {
     using Word = decltype(word);
     HB_LAUNCH(gather_elements<Word>, blocks_for_several(w.n), kThreads, 0, current_stream(), data<Word>(out),
@@ -152,21 +171,42 @@ __global__ void scatter_columns(T* out, const T* src, HB_ARGUMENT(Columns) w) {
   }
 }
 
+/// Whether all lanes of the warp have the same.
+__device__ inline bool one_place(int64_t place) {
+  return __all_sync(kFullWarp, place == __shfl_sync(kFullWarp, place, 0));
+}
+/// What a warp adds to one place is one addition: many to a place would wait for each other.
+template <class To>
+__device__ inline void add_together(To* to, int64_t place, To value) {
+  for (int lanes = kWarp / 2; lanes; lanes /= 2)
+    value = static_cast<To>(value + __shfl_xor_sync(kFullWarp, value, lanes));
+  if (place >= 0 && threadIdx.x % kWarp == 0) put_together<PutOp::add>(to + place, value);
+}
+
 // `to` has the elements that are indexed, in what they are summed in.
 template <class To, class T, PutOp op>
 __global__ void scatter_elements(To* to, const T* src, HB_ARGUMENT(IndexedElements) w) {
-  const int64_t step = grid_threads();
-  for (int64_t first = grid_thread(); first < w.n; first += kSeveral * step) {
+  constexpr bool kAddsTogether = op == PutOp::add && std::is_arithmetic_v<To> && sizeof(To) >= 4;
+  const Several s(w.n);
+  const int64_t lane = threadIdx.x % kWarp;
+  for (int64_t first = s.first; first - lane < w.n; first += s.round) {  // all lanes of a warp stay
     int64_t place[kSeveral], from[kSeveral];
     T value[kSeveral];
 #pragma unroll
     for (int e = 0; e < kSeveral; ++e) {
-      place[e] = first + e * step < w.n ? w.place(first + e * step, &from[e]) : -1;
+      place[e] = first + e * s.step < w.n ? w.place(first + e * s.step, &from[e]) : -1;
       value[e] = place[e] >= 0 ? src[from[e]] : T{};
     }
 #pragma unroll
-    for (int e = 0; e < kSeveral; ++e)
+    for (int e = 0; e < kSeveral; ++e) {
+      if constexpr (kAddsTogether) {
+        if (one_place(place[e])) {
+          add_together(to, place[e], static_cast<To>(value[e]));
+          continue;
+        }
+      }
       if (place[e] >= 0) put_together<op>(to + place[e], static_cast<To>(value[e]));
+    }
   }
 }
 template <class To, class T, PutOp op>
@@ -195,14 +235,15 @@ void scatter_as(const char* name, const Tensor& out, const Tensor& index, const 
               data<const T>(src), w);
     return;
   }
-  const IndexedElements w(dims, name, index, dim);
   if constexpr (is_half_v<T> && op == PutOp::add) {
-    if (HalfSums<T>::worthwhile(out.numel(), w.n) && is_dense(out)) {
+    if (HalfSums<T>::worthwhile(out.numel(), index.numel()) && is_dense(out)) {
+      const IndexedElements w(dims, name, index, dim, sizeof(float));
       const HalfSums<T> sums(data<T>(out), out.numel());
       scatter_by_elements<float, T, op>(sums.get(), src, w);
       return sums.finish();
     }
   }
+  const IndexedElements w(dims, name, index, dim, sizeof(T));
   if constexpr (puts_together<T>) scatter_by_elements<T, T, op>(data<T>(out), src, w);
 }
 void scatter(const char* name, const Tensor& out, const Tensor& index, const Tensor& src, int64_t dim, PutOp op) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cuda/runtime.h"
+
 namespace hb::cuda {
 
 struct Word16 {
@@ -25,6 +27,17 @@ void with_word(size_t size, const F& f) {
     default:
       return f(Word16());
   }
+}
+
+/// Calls f(Word()) with the largest word of up to 16 bytes of which addresses and lengths are multiples, which `alike`
+/// has put together by or.
+template <class F>
+void with_widest_word(uintptr_t alike, const F& f) {
+  if (alike % 16 == 0) return f(uint4());
+  if (alike % 8 == 0) return f(uint64_t());
+  if (alike % 4 == 0) return f(uint32_t());
+  if (alike % 2 == 0) return f(uint16_t());
+  f(uint8_t());
 }
 
 }  // namespace hb::cuda

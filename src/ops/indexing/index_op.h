@@ -1,6 +1,8 @@
 #pragma once
 // What operations with index tensors share.
 
+#include <vector>
+
 #include <halfbridge/ops.h>
 
 #include "backend/indexing.h"
@@ -12,6 +14,12 @@ Tensor index_tensor(const char* name, const Tensor& index);
 /// The same places, contiguous, negative ones counted from the end; throws [name] for what is out of bounds for
 /// dimension `dim`, whose size it is. `before`: places of the dimensions before, with which they become places in both.
 Tensor in_range(const char* name, const Tensor& index, int64_t size, int64_t dim, const Tensor& before = Tensor());
+/// Whether pick_places takes them: no gradient needs the places, and the indices (int64) lie in memory alike.
+bool picks_places(const Tensor& self, const std::vector<Tensor>& indices);
+/// What indices of dimensions of these sizes pick of `dim` of `flat`, which is all of these dimensions in one. As with
+/// in_range, negative ones count from the end.
+Tensor pick_places(const char* name, const Tensor& flat, int64_t dim, const std::vector<Tensor>& indices,
+                   const IndexedSizes& of);
 /// Negative indices count from the end.
 Tensor wrapped_index(const Tensor& index, int64_t size);
 /// A value without the leading dimensions of size 1 that it has more than the `dims` of what it is put into.

@@ -61,7 +61,8 @@ Advanced expand_masks(const Tensor& self, const IndexList& list) {
   return a;
 }
 
-Advanced prepare(const Tensor& self, const IndexList& list) {
+/// picks: elements are to be picked, for which the linear positions may not be needed; they are undefined then.
+Advanced prepare(const Tensor& self, const IndexList& list, bool picks = false) {
   NoGradGuard no_history;
   Advanced a = expand_masks(self, list);
   for (size_t k = 1; k < a.dims.size(); ++k) a.adjacent &= a.dims[k] == a.dims[k - 1] + 1;
@@ -76,6 +77,7 @@ Advanced prepare(const Tensor& self, const IndexList& list) {
                      IntArrayRef(a.shape), ", ", t.sizes());
     if (t.sizes() != IntArrayRef(a.shape)) a.shape = broadcast_shapes(a.shape, t.sizes());
   }
+  if (picks && self.numel() > 0 && ops::picks_places(self, a.indices)) return a;
   for (size_t k = 0; k < a.indices.size(); ++k) {
     const int64_t n = self.size(a.dims[k]);
     const bool alike = k == 0 || (a.linear.sizes() == a.indices[k].sizes() && a.linear.is_contiguous());
@@ -157,6 +159,14 @@ DimVector result_strides(const Tensor& self, const Advanced& a, const Flattened&
   return geometry::dense_strides_like(shape, operands);
 }
 
+/// self[…][indices][…] of flattened dimensions.
+Tensor picked_rows(const Tensor& self, const Advanced& a, const Flattened& f) {
+  if (a.linear.defined()) return index_select(f.flat(self), f.dim(), a.linear);
+  IndexedSizes of;
+  for (const int64_t d : a.dims) of.add(self.size(d), d);
+  return ops::pick_places("index", f.flat(self), f.dim(), a.indices, of);
+}
+
 bool any_given(const IndexList& list) {
   return std::any_of(list.begin(), list.end(), [](const auto& i) { return i && i->defined(); });
 }
@@ -209,10 +219,10 @@ Tensor index(const Tensor& self, const std::vector<std::optional<Tensor>>& indic
   if (const Tensor* mask = needs_grad(self) ? nullptr : single_mask(self, indices);
       mask && mask->dim() == self.dim() && mask->device() == self.device())
     return masked_select(self, *mask);
-  const Advanced a = prepare(self, indices);
+  const Advanced a = prepare(self, indices, !needs_grad(self));
   const Flattened f(self, a);
   const std::vector<int64_t> shape = f.result_shape(a);
-  Tensor picked = index_select(f.flat(self), f.dim(), a.linear);
+  Tensor picked = picked_rows(self, a, f);
   if (picked.sizes() != IntArrayRef(shape)) picked = picked.reshape(shape);
   const bool contiguous = self.is_contiguous() && a.shape.size() < 2;
   return named("IndexBackward0", contiguous ? picked : ops::in_strides(picked, result_strides(self, a, f)), self);

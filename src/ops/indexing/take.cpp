@@ -21,6 +21,11 @@ Tensor take(const Tensor& self, const Tensor& index) {
   HB_FUNCTION(take, self, index);
   HB_CHECK(index.scalar_type() == kLong, "[take] Expected a long tensor for index, but got ",
            toString(index.scalar_type()));
+  if (const Tensor at = index.contiguous(); self.numel() > 0 && ops::picks_places(self, {at})) {
+    IndexedSizes all;
+    all.add(self.numel(), kFlattened);
+    return ops::pick_places("take", self.reshape(-1), 0, {at}, all).view(index.sizes());
+  }
   const Tensor at = ops::in_range("take", index.reshape(-1), self.numel(), kFlattened);
   return named("TakeBackward0", index_select(self.reshape(-1), 0, at).reshape(index.sizes()), self);
 }
