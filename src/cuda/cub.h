@@ -3,7 +3,6 @@
 #ifdef HB_SOFTWARE_CUDA
 #include "software_cuda/cub.h"
 #else
-#include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>

@@ -61,14 +61,6 @@ struct DeviceRadixSort {
   }
 };
 
-struct DeviceMergeSort {
-  template <class K, class I, class Before>
-  static cudaError_t StableSortKeys(void* room, size_t& bytes, K* keys, I n, Before before, cudaStream_t stream) {
-    return software::call("cub::DeviceMergeSort::StableSortKeys", room, bytes, stream,
-                          [=] { std::stable_sort(keys, keys + n, before); });
-  }
-};
-
 struct NullType {};
 
 /// Sorts what the threads of a block have: kItems neighbours each at first, then every kThreads-th.
