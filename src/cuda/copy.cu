@@ -17,6 +17,15 @@ struct identity : Formula<1, 0, Kinds::numbers> {
 }  // namespace hb::formula
 
 namespace hb::cuda {
+/// What a copy converts from and to: it takes nothing else than these in T (travels_as).
+template <>
+struct UsualTypes<formula::identity, float> : Types<float, BFloat16, Half, double, int64_t, int32_t, uint8_t, bool> {};
+template <>
+struct UsualTypes<formula::identity, double> : Types<double, float, BFloat16, Half, int64_t, int32_t, uint8_t, bool> {};
+template <>
+struct UsualTypes<formula::identity, int64_t>
+    : Types<int64_t, int32_t, int16_t, int8_t, uint8_t, bool, float, BFloat16, Half, double> {};
+
 namespace {
 
 /// Elements as bits. `from` may be one element for all.

@@ -1,34 +1,11 @@
 #pragma once
 // The kernels of a formula: a general one for any dtypes and layouts in each compute type, one for any layout of the
-// usual dtypes, four elements a thread, and one with accesses of 16 bytes for contiguous floats and halves.
+// usual dtypes, four elements a thread, and one for those side by side (formula_vectors.h).
 
-#include "cuda/convert.h"
+#include "cuda/formula_vectors.h"
 #include "cuda/register.h"
-#include "cuda/walk.h"
-#include "formulas/formula.h"
 
 namespace hb::cuda {
-
-template <class T, int Params>
-struct FormulaArguments {
-  T params[Params + 1];
-  T number[kMostOperands];  // of the host
-};
-
-template <class F, class T>
-__device__ inline T apply_formula(const T* p, const T* x) {
-  if constexpr (F::inputs == 1)
-    return F::template apply<T>(p, x[0]);
-  else if constexpr (F::inputs == 2)
-    return F::template apply<T>(p, x[0], x[1]);
-  else
-    return F::template apply<T>(p, x[0], x[1], x[2]);
-}
-
-/// 1 for formulas whose kernels ptxas would else keep registers of in memory, to have more blocks at once
-/// (tools/gpu/registers.py).
-template <class F>
-constexpr int kLeastBlocks = 0;
 
 template <class F, class T>
 __global__ void __launch_bounds__(kThreads, kLeastBlocks<F>)
@@ -47,27 +24,6 @@ __global__ void __launch_bounds__(kThreads, kLeastBlocks<F>)
 
 /// Elements that a thread of the kernel for usual dtypes takes, a block's width apart: as many loads are in flight.
 constexpr int kAtOnce = 4;
-
-/// Dtypes whose elements that kernel takes, computed in T.
-template <class T>
-struct UsualTypes {};
-#define HB_USUAL_TYPES(T, ...)                                           \
-  template <>                                                            \
-  struct UsualTypes<T> {                                                 \
-    template <class F>                                                   \
-    __host__ __device__ static bool with(ScalarType dtype, const F& f) { \
-      return with_one_of<F, __VA_ARGS__>(dtype, f);                      \
-    }                                                                    \
-  }
-/// Calls f(X()) for the type of `dtype` if it is one of these.
-template <class F, class... X>
-__host__ __device__ inline bool with_one_of(ScalarType dtype, const F& f) {
-  return ((dtype == dtype_of<X>::value && (f(X()), true)) || ...);
-}
-HB_USUAL_TYPES(float, float, BFloat16, Half, bool);
-HB_USUAL_TYPES(double, double, bool);
-HB_USUAL_TYPES(int64_t, int64_t, int32_t, uint8_t, bool);
-#undef HB_USUAL_TYPES
 
 template <class F, class T>
 __global__ void __launch_bounds__(kThreads, 1)
@@ -90,7 +46,7 @@ __global__ void __launch_bounds__(kThreads, 1)
         for (int j = 0; j < kAtOnce; ++j) x[j][k - 1] = a.number[k];
         continue;
       }
-      UsualTypes<T>::with(walk.dtype[k], [&](auto type) {
+      UsualTypes<F, T>::with(walk.dtype[k], [&](auto type) {
 #pragma unroll
         for (int j = 0; j < kAtOnce; ++j) x[j][k - 1] = load_one<T, decltype(type)>(walk.data[k] + offset[j][k]);
       });
@@ -98,7 +54,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     T y[kAtOnce];
 #pragma unroll
     for (int j = 0; j < kAtOnce; ++j) y[j] = apply_formula<F, T>(a.params, x[j]);
-    UsualTypes<T>::with(walk.dtype[0], [&](auto type) {
+    UsualTypes<F, T>::with(walk.dtype[0], [&](auto type) {
       using X = decltype(type);
 #pragma unroll
       for (int j = 0; j < kAtOnce; ++j)
@@ -107,62 +63,32 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
-template <class F>
-__global__ void __launch_bounds__(kThreads, kLeastBlocks<F>)
-    contiguous_kernel(HB_ARGUMENT(Walk) walk, HB_ARGUMENT(FormulaArguments<float, F::params>) a) {
-  constexpr int operands = F::inputs + 1;
-  const uint32_t vectors = walk.numel / kVector;
-  HB_GRID_LOOP(v, vectors) {
-    float x[F::inputs][kVector], y[kVector];
-#pragma unroll
-    for (int k = 1; k < operands; ++k) {
-      const auto size = walk.dtype[k] == kFloat ? 4 : 2;
-      if (walk.numbers >> k & 1 || walk.stride[0][k] == 0) {
-        const float same = walk.numbers >> k & 1 ? a.number[k] : load_as<float>(walk.data[k], walk.dtype[k]);
-#pragma unroll
-        for (int j = 0; j < kVector; ++j) x[k - 1][j] = same;
-      } else {
-        load_floats(x[k - 1], walk.data[k] + v * kVector * size, walk.dtype[k]);
-      }
-    }
-#pragma unroll
-    for (int j = 0; j < kVector; ++j) {
-      float in[F::inputs];
-#pragma unroll
-      for (int k = 0; k < F::inputs; ++k) in[k] = x[k][j];
-      y[j] = apply_formula<F, float>(a.params, in);
-    }
-    store_floats(walk.data[0] + v * kVector * (walk.dtype[0] == kFloat ? 4 : 2), walk.dtype[0], y);
-  }
-  const int64_t i = vectors * int64_t{kVector} + grid_thread();  // what is left of the last vector
-  if (i >= walk.numel) return;
-  float x[F::inputs];
-#pragma unroll
-  for (int k = 1; k < operands; ++k)
-    x[k - 1] =
-        walk.numbers >> k & 1 ? a.number[k] : load_as<float>(walk.data[k] + i * walk.stride[0][k], walk.dtype[k]);
-  store_as<float>(walk.data[0] + i * walk.stride[0][0], walk.dtype[0], apply_formula<F, float>(a.params, x));
-}
-
-/// Whether a thread may take vectors of the operands: they are floats and halves.
-inline bool floats_or_halves(const Walk& walk) {
-  for (int k = 0; k < walk.operands; ++k)
-    if (!(walk.numbers >> k & 1) && walk.dtype[k] != kFloat && !is_half_type(walk.dtype[k])) return false;
-  return true;
-}
-
-template <class T>
-bool all_usual(const Walk& walk) {
-  for (int k = 0; k < walk.operands; ++k)
-    if (!(walk.numbers >> k & 1) && !UsualTypes<T>::with(walk.dtype[k], [](auto) {})) return false;
-  return true;
-}
-
 // What costs much for each element gains nothing from wide accesses, or from several at a time.
-template <class F>
-constexpr bool has_vectors = F::cost <= 8;
+template <class F, class T>
+constexpr bool has_vectors = !is_complex_v<T> && F::cost <= 16;
+template <class F, class T>
+constexpr bool has_bytes = std::is_integral_v<T>&& F::cost <= 2;
 template <class F, class T>
 constexpr bool has_several = !is_complex_v<T> && F::cost <= (std::is_same_v<T, float> ? 16 : 8);
+
+/// Whether a number is what it was after a thread has held it.
+template <class Held, class T>
+bool holds(T number) {
+  if constexpr (std::is_same_v<Held, T>) return true;
+  return static_cast<T>(static_cast<Held>(number)) == number;
+}
+
+/// Whether the operands have vectors of elements of these types, and are computed.
+template <class F, class T, class Set>
+bool launch_vectors(const Walk& walk, const FormulaArguments<T, F::params>& a) {
+  if (!all_of<Set>(walk)) return false;
+  for (int k = 1; k < walk.operands; ++k)
+    if (walk.numbers >> k & 1 && !holds<held_t<T, Set>>(a.number[k])) return false;
+  const auto vectors = in_vectors(walk, kTogether<F, T, Set>);
+  if (vectors)
+    HB_LAUNCH((vector_kernel<F, T, Set>), blocks_for(vectors->numel), kThreads, 0, current_stream(), *vectors, a);
+  return vectors.has_value();
+}
 
 template <class F, class T>
 void launch_formula(const Walk& walk, const double* params) {
@@ -170,15 +96,12 @@ void launch_formula(const Walk& walk, const double* params) {
   for (int i = 0; i < F::params; ++i) a.params[i] = static_cast<T>(params[i]);
   for (int k = 1; k < walk.operands; ++k)
     if (walk.numbers >> k & 1) a.number[k] = load_as<T>(walk.data[k], walk.dtype[k]);
-  if constexpr (std::is_same_v<T, float> && has_vectors<F>) {
-    if (floats_or_halves(walk) && contiguous(walk, kVector)) {
-      HB_LAUNCH((contiguous_kernel<F>), blocks_for(walk.numel, kThreads * kVector), kThreads, 0, current_stream(), walk,
-                a);
-      return;
-    }
-  }
+  if constexpr (has_bytes<F, T>)
+    if (launch_vectors<F, T, Bytes>(walk, a)) return;
+  if constexpr (has_vectors<F, T>)
+    if (launch_vectors<F, T, UsualTypes<F, T>>(walk, a)) return;
   if constexpr (has_several<F, T>) {
-    if (all_usual<T>(walk)) {
+    if (all_of<UsualTypes<F, T>>(walk)) {
       HB_LAUNCH((usual_kernel<F, T>), blocks_for(walk.numel, kThreads * kAtOnce), kThreads, 0, current_stream(), walk,
                 a);
       return;

@@ -73,6 +73,30 @@ bool contiguous(const Walk& walk, int vector) {
   return true;
 }
 
+std::optional<VectorWalk> in_vectors(const Walk& walk, uint32_t together) {
+  if (walk.dims > 1 && walk.size[0].divisor % together != 0) return std::nullopt;
+  VectorWalk vectors{walk};
+  vectors.alone = walk.numbers;
+  for (int k = 0; k < walk.operands; ++k) {
+    if (walk.numbers >> k & 1) continue;
+    const auto size = static_cast<int32_t>(element_size(walk.dtype[k]));
+    vectors.bytes[k] = static_cast<uint8_t>(size);
+    if (k > 0 && walk.stride[0][k] == 0) {
+      vectors.alone |= 1u << k;
+      continue;
+    }
+    if (walk.stride[0][k] != size) return std::nullopt;
+    vectors.stride[0][k] = size * static_cast<int32_t>(together);
+    const int32_t width = std::min(vectors.stride[0][k], 16);
+    if (reinterpret_cast<uintptr_t>(walk.data[k]) % static_cast<uintptr_t>(width) != 0) return std::nullopt;
+    for (int d = 1; d < walk.dims; ++d)
+      if (walk.stride[d][k] % width != 0) return std::nullopt;
+  }
+  vectors.numel = walk.numel / together, vectors.rest = walk.numel % together;
+  if (walk.dims > 1) vectors.size[0] = Divider(walk.size[0].divisor / together);
+  return vectors;
+}
+
 void for_walks(const char* name, const Loop& loop, WalkFn launch, const void* context) {
   if (loop.numel == 0) return;
   HB_CHECK(loop.operands <= kMostOperands && loop.sizes.size() <= kMostDims, "[", name, "] expected at most ",

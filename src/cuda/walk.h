@@ -1,6 +1,8 @@
 #pragma once
 // Where the operands of an element-wise kernel are: any layout, up to 2^31 bytes of each a launch.
 
+#include <optional>
+
 #include <halfbridge/error.h>
 
 #include "backend/elementwise.h"
@@ -61,6 +63,7 @@ struct Walk {
   __device__ void offsets(uint32_t i, int32_t* offset) const {
 #pragma unroll
     for (int k = 0; k < Operands; ++k) offset[k] = 0;
+#pragma unroll 1
     for (int d = 0; d < dims - 1; ++d) {
       const uint32_t rest = size[d](i);
       const auto at = static_cast<int32_t>(i - rest * size[d].divisor);
@@ -77,6 +80,16 @@ struct Walk {
 /// Whether all that is not a number or one element is contiguous, and aligned to 16 bytes where each thread takes
 /// `vector` elements.
 bool contiguous(const Walk& walk, int vector);
+
+/// Vectors in place of elements: numel counts them, and offsets() is where a vector begins in each operand.
+struct VectorWalk : Walk {
+  uint32_t rest = 0;                  // elements after the last vector; of a walk of one dimension
+  unsigned alone = 0;                 // bit k: operand k is one element for a whole vector, or a number
+  uint8_t bytes[kMostOperands] = {};  // of an element; 0: a number
+};
+/// `together` elements along the innermost dimension as a vector, where each operand has them side by side and aligned
+/// to their size (at most 16 bytes), or one element for all.
+std::optional<VectorWalk> in_vectors(const Walk& walk, uint32_t together);
 
 using WalkFn = void (*)(const Walk& walk, const void* context);
 /// Calls `launch` for the operands, in parts where one of them spans 2^31 bytes or more. Nothing happens for empty
