@@ -46,23 +46,36 @@ void triangle(const Triangle& t, void* out, const void* in) {
 }
 HB_REGISTER_CUDA(triangle_kernel, triangle);
 
+/// The last row from `row` on, and before `end`, with at most i elements before it.
+__device__ int64_t row_of(const Triangle& t, int64_t i, int64_t row, int64_t end) {
+  while (end - row > 1) {
+    const int64_t middle = (row + end) / 2;
+    if (t.before(middle) <= i)
+      row = middle;
+    else
+      end = middle;
+  }
+  return row;
+}
+/// A block finds the rows of its first and its last element: the others' are between them.
+constexpr int kPlaces = 8;  // of a thread
 __global__ void __launch_bounds__(kThreads)
     list_places(int64_t* rows, int64_t* columns, int64_t count, HB_ARGUMENT(Triangle) t) {
-  HB_GRID_LOOP(i, count) {
-    int64_t row = 0, end = t.rows;  // the last row with at most i elements before it
-    while (end - row > 1) {
-      const int64_t middle = (row + end) / 2;
-      if (t.before(middle) <= i)
-        row = middle;
-      else
-        end = middle;
-    }
+  HB_SHARED(int64_t, ends, 2);
+  const int64_t begin = int64_t{blockIdx.x} * kThreads * kPlaces;
+  const int64_t last = std::min(begin + kThreads * kPlaces, count) - 1;
+  if (threadIdx.x < 2) ends[threadIdx.x] = row_of(t, threadIdx.x == 0 ? begin : last, 0, t.rows);
+  __syncthreads();
+  for (int e = 0; e < kPlaces; ++e) {
+    const int64_t i = begin + e * kThreads + threadIdx.x;
+    if (i >= count) return;
+    const int64_t row = row_of(t, i, ends[0], ends[1] + 1);
     rows[i] = row, columns[i] = t.from(row) + i - t.before(row);
   }
 }
 void triangle_places(const Triangle& t, int64_t* rows, int64_t* columns) {
-  const int64_t count = t.before(t.rows);
-  HB_LAUNCH(list_places, blocks_for(count), kThreads, 0, current_stream(), rows, columns, count, t);
+  const int64_t count = t.before(t.rows), blocks = (count - 1) / (kThreads * kPlaces) + 1;
+  HB_LAUNCH(list_places, static_cast<unsigned>(blocks), kThreads, 0, current_stream(), rows, columns, count, t);
 }
 HB_REGISTER_CUDA(triangle_places_kernel, triangle_places);
 
