@@ -12,8 +12,9 @@
 namespace hb::cuda {
 namespace {
 
-/// Four values of a thread for four elements (two for double and 64 bits).
-template <class Distribution>
+/// Four values of a thread for four elements (two for double and 64 bits). `fixed` is the dtype of contiguous memory, or
+/// Undefined where only the walk knows.
+template <class Distribution, ScalarType fixed>
 __global__ void __launch_bounds__(DrawGrid::kThreads, 4)
     draw_kernel(HB_ARGUMENT(Walk) walk, PhiloxStart start, HB_ARGUMENT(Distribution) d) {
   constexpr int unroll = Distribution::kValues;
@@ -25,6 +26,10 @@ __global__ void __launch_bounds__(DrawGrid::kThreads, 4)
     for (int k = 0; k < unroll; ++k) {
       const int64_t i = first + threads * k;
       if (i >= walk.numel) break;
+      if constexpr (fixed != ScalarType::Undefined) {
+        d.put(walk.data[0] + i * static_cast<int64_t>(element_size(fixed)), fixed, value[k], nullptr, fixed);
+        continue;
+      }
       int32_t offset[2];
       walk.offsets<2>(static_cast<uint32_t>(i), offset);
       d.put(walk.data[0] + offset[0], walk.dtype[0], value[k], walk.data[1] + offset[1], walk.dtype[1]);
@@ -133,8 +138,12 @@ struct Integers {
       v[0] = d.x, v[1] = d.y, v[2] = d.z, v[3] = d.w;
   }
   __device__ void put(void* at, ScalarType dtype, uint64_t v, const void*, ScalarType) const {
-    const auto drawn = static_cast<int64_t>(range ? v % range : v);
-    store_as<int64_t>(at, dtype, static_cast<int64_t>(static_cast<uint64_t>(drawn) + static_cast<uint64_t>(base)));
+    uint64_t drawn = v;
+    if constexpr (!Long)
+      drawn = static_cast<uint32_t>(v) % static_cast<uint32_t>(range);
+    else if (range)
+      drawn = v % range;
+    store_as<int64_t>(at, dtype, static_cast<int64_t>(drawn + static_cast<uint64_t>(base)));
   }
 };
 
@@ -148,8 +157,23 @@ template <class Distribution>
 void launch_draw(const Walk& walk, const void* context) {
   const auto& call = *static_cast<const DrawCall<Distribution>*>(context);
   const DrawGrid grid(walk.numel, Distribution::kValues);
-  HB_LAUNCH((draw_kernel<Distribution>), grid.blocks, DrawGrid::kThreads, 0, current_stream(), walk,
-            call.generator->start_for_kernel(grid.numbers), call.distribution);
+  const auto start = call.generator->start_for_kernel(grid.numbers);
+  const auto run = [&](auto kernel) {
+    launch("draw_kernel", kernel, dim3(grid.blocks), dim3(DrawGrid::kThreads), 0, current_stream(), walk, start,
+           call.distribution);
+  };
+  const ScalarType dtype = walk.operands == 1 && contiguous(walk, 1) ? walk.dtype[0] : ScalarType::Undefined;
+  using Value = typename Distribution::Value;
+  if constexpr (std::is_same_v<Value, float>) {
+    if (dtype == kFloat) return run(draw_kernel<Distribution, kFloat>);
+    if (dtype == kHalf) return run(draw_kernel<Distribution, kHalf>);
+    if (dtype == kBFloat16) return run(draw_kernel<Distribution, kBFloat16>);
+  } else if constexpr (std::is_same_v<Value, double>) {
+    if (dtype == kDouble) return run(draw_kernel<Distribution, kDouble>);
+  } else {
+    if (dtype == kLong) return run(draw_kernel<Distribution, kLong>);
+  }
+  run(draw_kernel<Distribution, ScalarType::Undefined>);
 }
 
 template <class Distribution>
