@@ -31,6 +31,11 @@ HB_API inline Kernel<void(const Tensor& out, const Tensor& p, const MaybeGenerat
 /// the dtype of what is masked. Not for the CPU, whose masks are those of bernoulli_kernel.
 HB_API inline Kernel<void(const Tensor& mask, ScalarType input, double keep, double yes, int64_t neighbours)>
     dropout_mask_kernel{"native_dropout"};
+/// `out` is `input` times such a mask, of the same dtype and memory layout. Without memory for it (an undefined tensor)
+/// the mask is not written.
+HB_API inline Kernel<void(const Tensor& out, const Tensor& mask, const Tensor& input, double keep, double yes,
+                          int64_t neighbours)>
+    dropout_kernel{"dropout"};
 /// Factors of rrelu: a draw between low and high where the input is not positive, else 1. out is contiguous. Not for
 /// the CPU, which draws for the elements alone that are not positive.
 HB_API inline Kernel<void(const Tensor& out, const Tensor& input, double low, double high, const MaybeGenerator&)>

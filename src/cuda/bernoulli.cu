@@ -54,21 +54,40 @@ template <class Bits, int together>
 struct alignas(sizeof(Bits) * together) Neighbours {
   Bits bits[together];
 };
-
 /// `yes` for draws below `keep`. A thread draws as many numbers for its neighbours as they are, in fours.
+template <int together, class Bits>
+__device__ Neighbours<Bits, together> drawn_neighbours(Philox& philox, float keep, Bits yes) {
+  constexpr int drawn = together < 4 ? 4 : together;
+  float u[drawn];
+#pragma unroll
+  for (int k = 0; k < drawn; k += 4) unit_floats(philox.next(), u + k);
+  Neighbours<Bits, together> values;
+#pragma unroll
+  for (int k = 0; k < together; ++k) values.bits[k] = u[k] < keep ? yes : Bits(0);
+  return values;
+}
+
 template <class Bits, int together>
 __global__ void __launch_bounds__(DrawGrid::kThreads)
     draw_neighbours(Bits* mask, int64_t n, float keep, Bits yes, PhiloxStart start) {
   Philox philox = philox_at(start, static_cast<uint64_t>(grid_thread()));
+  for (int64_t i = grid_thread() * together; i < n; i += grid_threads() * together)
+    store_vector(mask + i, drawn_neighbours<together>(philox, keep, yes));
+}
+/// The same, and the input times the mask, which is not written where it is null.
+template <class T, int together>
+__global__ void __launch_bounds__(DrawGrid::kThreads)
+    drop_neighbours(T* out, T* mask, const T* in, int64_t n, float keep, T yes, PhiloxStart start) {
+  using Some = Neighbours<T, together>;
+  Philox philox = philox_at(start, static_cast<uint64_t>(grid_thread()));
   for (int64_t i = grid_thread() * together; i < n; i += grid_threads() * together) {
-    constexpr int drawn = together < 4 ? 4 : together;
-    float u[drawn];
+    Some x = load_vector<Some>(in + i);
+    const Some factors = drawn_neighbours<together>(philox, keep, yes);
 #pragma unroll
-    for (int k = 0; k < drawn; k += 4) unit_floats(philox.next(), u + k);
-    Neighbours<Bits, together> values;
-#pragma unroll
-    for (int k = 0; k < together; ++k) values.bits[k] = u[k] < keep ? yes : Bits(0);
-    store_vector(mask + i, values);
+    for (int k = 0; k < together; ++k)
+      x.bits[k] = convert<T>(widen<compute_t<T>>(x.bits[k]) * widen<compute_t<T>>(factors.bits[k]));
+    store_vector(out + i, x);
+    if (mask) store_vector(mask + i, factors);
   }
 }
 /// The same for single elements: a thread's four are a grid apart.
@@ -114,13 +133,15 @@ float bound_of(double x) {
   return near < x ? std::nextafter(near, INFINITY) : near;
 }
 
-void dropout_mask(const Tensor& mask, ScalarType input, double keep, double yes, int64_t neighbours) {
-  const int64_t n = mask.numel();
-  if (n == 0) return;
+MaskCall mask_call(const char* name, void* mask, int64_t n, ScalarType input, double keep) {
   const DrawGrid grid(n, 4);
   const float bound = input == kDouble ? bound_of(keep) : static_cast<float>(keep);
-  const MaskCall call{mask.impl().visible_data(), n, bound, take_numbers("native_dropout", std::nullopt, grid.numbers),
-                      grid.blocks};
+  return {mask, n, bound, take_numbers(name, std::nullopt, grid.numbers), grid.blocks};
+}
+
+void dropout_mask(const Tensor& mask, ScalarType input, double keep, double yes, int64_t neighbours) {
+  if (mask.numel() == 0) return;
+  const MaskCall call = mask_call("native_dropout", mask.impl().visible_data(), mask.numel(), input, keep);
   const ScalarType t = mask.scalar_type();
   if (t == kDouble) return draw_mask<uint64_t>(call, yes, neighbours);
   if (t == kFloat) return draw_mask<uint32_t>(call, static_cast<float>(yes), neighbours);
@@ -130,7 +151,31 @@ void dropout_mask(const Tensor& mask, ScalarType input, double keep, double yes,
   draw_mask<uint8_t>(call, yes != 0, neighbours);
 }
 
+template <class T>
+void drop(T* out, T* mask, const T* in, const MaskCall& c, T yes, int64_t neighbours) {
+  const auto run = [&](auto kernel) {
+    launch("dropout", kernel, dim3(c.blocks), dim3(DrawGrid::kThreads), 0, current_stream(), out, mask, in, c.n, c.keep,
+           yes, c.start);
+  };
+  if constexpr (sizeof(T) <= 2)
+    if (neighbours == 8) return run(drop_neighbours<T, 8>);
+  if constexpr (sizeof(T) <= 4)
+    if (neighbours == 4) return run(drop_neighbours<T, 4>);
+  run(drop_neighbours<T, 2>);
+}
+
+void dropout(const Tensor& out, const Tensor& mask, const Tensor& input, double keep, double yes, int64_t neighbours) {
+  void* const factors = mask.defined() ? mask.impl().visible_data() : nullptr;
+  const MaskCall call = mask_call("dropout", factors, input.numel(), input.scalar_type(), keep);
+  HB_FLOATING_SWITCH("dropout", input.scalar_type(), [&](auto type) {
+    using T = decltype(type);
+    drop(static_cast<T*>(out.impl().visible_data()), static_cast<T*>(factors),
+         static_cast<const T*>(input.impl().visible_data()), call, T(static_cast<compute_t<T>>(yes)), neighbours);
+  });
+}
+
 HB_REGISTER_CUDA(bernoulli_each_kernel, bernoulli_each);
+HB_REGISTER_CUDA(dropout_kernel, dropout);
 HB_REGISTER_CUDA(dropout_mask_kernel, dropout_mask);
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/random.h>
 
+#include "autograd/record.h"
 #include "backend/distributions.h"
 #include "core/function_watch.h"
 #include "ops/common/inplace.h"
@@ -79,10 +80,31 @@ double keep_scale(const Tensor& input, double p) {
   return input.scalar_type() == kDouble ? 1 / (1 - p) : static_cast<double>(1.0f / static_cast<float>(1 - p));
 }
 
+/// Whether the device can multiply where it draws. A watcher wants to see the mask before.
+bool multiplies_at_once(const Tensor& input, int64_t together) {
+  if (together == 1 || input.impl().is_deferred() || Watchers<MaskWatcher>::any()) return false;
+  if (!device_draws(input) || !dropout_kernel.available(input.device())) return false;
+  const auto at = reinterpret_cast<uintptr_t>(input.impl().visible_data());
+  return at % (static_cast<size_t>(together) * input.itemsize()) == 0;
+}
+/// input * mask_for(input, …). The mask is kept for a gradient alone.
+Tensor times_drawn_mask(const Tensor& input, double p, double yes, int64_t together) {
+  const Tensor x = input.detach(), mask = needs_grad(input) ? empty_like(x) : Tensor();
+  Tensor out = empty_like(x);
+  dropout_kernel(x.device())(out, mask, x, 1 - p, yes, together);
+  if (mask.defined())
+    record("MulBackward0", out, {&input}, {SavedTensor::input(mask)},
+           [](Backward& b, auto& s) -> variable_list { return {b.grad() * s[0]}; });
+  return out;
+}
+
 Tensor plain(const Tensor& input, double p, bool train, Grain grain) {
   check_probability(p);
   if (changes_nothing(input, p, train)) return input;
   if (p == 1) return input * zero_factor(input);
+  if (grain == Grain::element)
+    if (const int64_t together = neighbours(input); multiplies_at_once(input, together))
+      return times_drawn_mask(input, p, keep_scale(input, p), together);
   return input * mask_for(input, grain, p, keep_scale(input, p), Order::device);
 }
 Tensor& plain_(Tensor& input, double p, bool train, Grain grain) {

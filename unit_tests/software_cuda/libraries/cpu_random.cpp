@@ -33,6 +33,12 @@ void replace(const Kernel<void(const Tensor&, Args...)>&) {
 void dropout_mask(const Tensor& mask, ScalarType, double keep, double yes, int64_t) {
   bernoulli_kernel(mask.device())(mask, keep, yes, std::nullopt);
 }
+void dropout(const Tensor& out, const Tensor& mask, const Tensor& input, double keep, double yes, int64_t) {
+  const NoGradGuard no_grad;
+  const Tensor drawn = mask.defined() ? mask : empty_like(input);
+  bernoulli_kernel(drawn.device())(drawn, keep, yes, std::nullopt);
+  copy_values(out, input * drawn);
+}
 void rrelu_slopes(const Tensor& out, const Tensor& input, double low, double high, const MaybeGenerator& g) {
   const NoGradGuard no_grad;
   const Tensor host = on_host(input);
@@ -59,6 +65,7 @@ void replace_all() {
   HB_REPLACE(multinomial_kernel);
 #undef HB_REPLACE
   dropout_mask_kernel.set(kCUDA, dropout_mask);
+  dropout_kernel.set(kCUDA, dropout);
   rrelu_slopes_kernel.set(kCUDA, rrelu_slopes);
 }
 
