@@ -52,6 +52,9 @@ HB_API inline Kernel<void(const char* name, const Tensor& out, const Tensor& ind
                           PutOp)>
     scatter_kernel{"scatter"};
 
+/// out[…][c] = 1 for the class c of classes[…], else 0; int64 and contiguous. Looks at the classes. Not for the CPU.
+HB_API inline Kernel<void(const Tensor& out, const Tensor& classes)> one_hot_kernel{"one_hot"};
+
 /// Positions of elements other than zero: (count, dim) int64, in memory order of the program's layout.
 HB_API inline Kernel<Tensor(const Tensor& truth)> nonzero_kernel{"nonzero"};
 /// Elements of contiguous `in` where contiguous `mask` is true, in order.

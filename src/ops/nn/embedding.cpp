@@ -2,6 +2,7 @@
 
 #include "autograd/record.h"
 #include "backend/attention.h"
+#include "backend/indexing.h"
 #include "core/function_watch.h"
 #include "core/recorder.h"
 #include "ops/common/inplace.h"
@@ -92,8 +93,9 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   HB_DEFINED(one_hot, self);
   HB_CHECK(self.scalar_type() == kLong, "[one_hot] one_hot is only applicable to index tensor of type LongTensor, got ",
            self.scalar_type());
-  if (num_classes > 0 && capture::recorder()) {
-    // scatter_ looks at the classes, at each replay, too
+  const bool kernel = one_hot_kernel.available(self.device());
+  if (num_classes > 0 && (kernel || capture::recorder())) {
+    // The kernel, or scatter_, looks at the classes, at each replay, too.
   } else if (self.numel() == 0) {
     HB_CHECK(num_classes > 0, "[one_hot] Can not infer total number of classes from empty tensor.");
   } else {
@@ -105,6 +107,11 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   }
   DimVector sizes(self.impl().sizes());
   sizes.push_back(num_classes);
+  if (kernel) {
+    const Tensor out = empty(sizes, self.options());
+    one_hot_kernel(self.device())(out, self.contiguous());
+    return out;
+  }
   Tensor out = zeros(sizes, self.options());
   return self.numel() ? out.scatter_(-1, self.unsqueeze(-1), Scalar(1)) : out;
 }
