@@ -36,7 +36,8 @@ __device__ inline W finished(W v, const ReduceFinish& f) {
 /// |x|^p, in a call: there are some twenty in a kernel.
 template <class T>
 __device__ __attribute__((noinline)) T power_of(T x, T p) {
-  return math::pow(math::abs(x), p);
+  const T size = math::abs(x);
+  return p == T(3) ? size * size * size : math::pow(size, p);
 }
 
 /// Sums and products of floats are carried on in double: by NVIDIA's tables an H100 converts and adds doubles more than

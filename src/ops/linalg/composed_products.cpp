@@ -44,7 +44,7 @@ Tensor kron(const Tensor& self, const Tensor& other) {
         out.push_back(geometry::numel(DimVector(IntArrayRef{sa, sb})));
   }
   constexpr int64_t kShort = 16, kRows = 4;
-  const bool few_in_row = n >= 2 && b.back() < kShort && b.back() > 1 && a[a.size() - 2] > 1;
+  const bool few_in_row = self.device().is_cpu() && n >= 2 && b.back() < kShort && b.back() > 1 && a[a.size() - 2] > 1;
   const int64_t rows = few_in_row ? std::min(self.numel() / a[a.size() - 2], other.numel() / b.back()) : 0;
   if (rows >= kRows && self.is_contiguous() && other.is_contiguous() && !needs_grad(self, other)) {
     const auto [x, y] = with_long_rows(self.reshape(a), other.reshape(b));
