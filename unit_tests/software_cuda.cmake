@@ -52,7 +52,8 @@ else()
                  software_cuda/program/rnn_test.cpp software_cuda/program/conv_plans_test.cpp
                  software_cuda/program/conv_refusals_test.cpp software_cuda/program/lines_test.cpp
                  software_cuda/program/images_test.cpp software_cuda/program/matrices_test.cpp
-                 software_cuda/program/meeting_rows_test.cpp software_cuda/program/selection_test.cpp)
+                 software_cuda/program/meeting_rows_test.cpp software_cuda/program/selection_test.cpp
+                 software_cuda/program/vectors_test.cpp)
   target_include_directories(software_cuda_training_tests PRIVATE ${_here} ${PROJECT_SOURCE_DIR}/examples)
   target_link_libraries(software_cuda_training_tests PRIVATE halfbridge_torch GTest::gtest_main ${CMAKE_DL_LIBS})
   add_dependencies(software_cuda_training_tests halfbridge_software_cuda)
