@@ -217,7 +217,15 @@ struct polygamma : Formula<1, 1, Kinds::floats, 128> {
   };
 HB_DOUBLE_FORMULA(trigamma, 16, math::trigamma(x))
 HB_DOUBLE_FORMULA(i0e, 16, (math::bessel_i<0, true>(x)))
-HB_DOUBLE_FORMULA(i1, 16, (math::bessel_i<1, false>(x)))
+struct i1 : Formula<1, 0, Kinds::floats, 16> {
+  template <class T>
+  static HB_HD_ALWAYS T apply(const T*, T x) {
+#ifdef __CUDA_ARCH__
+    if constexpr (sizeof(T) == sizeof(float)) return ::cyl_bessel_i1f(x);
+#endif
+    return T(math::bessel_i<1, false>(x));
+  }
+};
 HB_DOUBLE_FORMULA(i1e, 16, (math::bessel_i<1, true>(x)))
 HB_DOUBLE_FORMULA(entr, 64, x > T(0) ? -x * math::log(x) : x == T(0) ? T(0) : x != x ? x : -math::infinity<T>)
 HB_DOUBLE_FORMULA(erfcx, 64, math::erfcx(x))

@@ -1,6 +1,7 @@
 #pragma once
 // Special functions without branches or loops of unknown length, so that a loop which calls them becomes vector code:
-// both sides of a choice are computed. The coefficients are of Chebyshev interpolations in 40 digits.
+// both sides of a choice are computed. On a GPU, whose threads may part, only the one that is wanted, where it is most
+// of the work. The coefficients are of Chebyshev interpolations in 40 digits.
 
 #include "formulas/math.h"
 
@@ -112,6 +113,9 @@ HB_HD_ALWAYS double digamma(double x) {
   const double series =
       u * horner(u, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760, 1. / 12, -3617. / 8160);
   const double y = log(w) - 0.5 * i - series - (large ? 0.0 : above / below);
+#ifdef __CUDA_ARCH__
+  if (x > 0) return y;
+#endif
   const double r = from_integer(x);
   const double cotangent = r == 0 ? nan<double> : M_PI * cos_pi(r) / sin_pi(r);
   return x == 0 ? copysign(infinity<double>, -x) : reflected ? y - cotangent : y;
@@ -137,6 +141,9 @@ HB_HD_ALWAYS double trigamma(double x) {
   const double w = large ? z : z + 10, i = 1 / w, u = i * i;
   const double series = horner(u, 1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510);
   const double y = i * (1 + 0.5 * i + u * series) + (large ? 0.0 : above / below);
+#ifdef __CUDA_ARCH__
+  if (!reflected) return y;
+#endif
   const double s = sin_pi(from_integer(x)) * (1 / M_PI);
   return reflected ? 1 / (s * s) - y : y;
 }
@@ -165,13 +172,21 @@ HB_HD_ALWAYS T erfinv_in_range(T x) {
 }
 /// The inverse of erf; towards the ends, as polynomials of the root of w.
 HB_HD_ALWAYS float erfinv(float x) {
-  const float w = -log((1 - x) * (1 + x)), t = sqrt(w) - 3.179586801558725f;
+  const float w = -log((1 - x) * (1 + x));
+#ifdef __CUDA_ARCH__
+  if (w < 5) return x * erfinv_middle(w);
+#endif
+  const float t = sqrt(w) - 3.179586801558725f;
   const float end = horner(t, 3.01313011f, 1.00444309f, 0.0062437465f, -0.00454320175f, 0.00315987362f, -0.00213031063f,
                            0.00113695308f, -0.000351104777f, -4.97206244e-5f, 0.000106599596f, -3.46924967e-5f);
   return x * (abs(x) == 1 ? infinity<float> : w < 5 ? erfinv_middle(w) : end);
 }
 HB_HD_ALWAYS double erfinv(double x) {
-  const double w = -log((1 - x) * (1 + x)), root = sqrt(w), t = root - 3.25, e = root - 5.05;
+  const double w = -log((1 - x) * (1 + x));
+#ifdef __CUDA_ARCH__
+  if (w < 6.25) return x * erfinv_middle(w);
+#endif
+  const double root = sqrt(w), t = root - 3.25, e = root - 5.05;
   const double outer =
       horner(t, 3.0838856104922208, 1.0052589676941646, 0.005370914553573593, -0.003751208508030541,
              0.0024914420969979908, -0.0016882755445265592, 0.0009532893618552461, -0.00035503764895782253,
@@ -225,18 +240,31 @@ HB_HD_ALWAYS double large_i1(double u) {
                 -520411970.4136165, 3542159098.148968, 93965772152.16913, -309292943377.9023, -11835184851207.27,
                 19518042162047.75, 941841130531628.2, -632377259420402.1, -3.5061952506373444e+16);
 }
+/// I_0 or I_1 of numbers of at most 8, and of others; scaled: times exp(-size).
+template <int kOrder, bool kScaled>
+HB_HD_ALWAYS double small_bessel_i(double size) {
+  const double series = kOrder ? small_i1(size) : small_i0(size);
+  return kScaled ? series * exp(-size) : series;
+}
+template <int kOrder, bool kScaled>
+HB_HD_ALWAYS double large_bessel_i(double size) {
+  const double u = 1 / size, ends = (kOrder ? large_i1(u) : large_i0(u)) / sqrt(size);
+  // exp in two factors: it may be too large where the result is not.
+  const double most = size > 700 ? 700.0 : size;
+  const double grown = kScaled ? ends : ends * exp(most) * exp(size - most);
+  return size == infinity<double> ? (kScaled ? 0.0 : size) : grown;
+}
 /// I_0 or I_1 of x; scaled: times exp(-|x|).
 template <int kOrder, bool kScaled>
 HB_HD_ALWAYS double bessel_i(double x) {
-  const double size = abs(x), low = size > 8 ? 8.0 : size, high = size > 8 ? size : 8.0, u = 1 / high;
-  const double series = kOrder ? small_i1(low) : small_i0(low);
-  const double small = kScaled ? series * exp(-low) : series;
-  const double ends = (kOrder ? large_i1(u) : large_i0(u)) / sqrt(high);
-  // exp in two factors: it may be too large where the result is not.
-  const double most = high > 700 ? 700.0 : high;
-  const double grown = kScaled ? ends : ends * exp(most) * exp(high - most);
-  const double large = size == infinity<double> ? (kScaled ? 0.0 : size) : grown;
+  const double size = abs(x);
+#ifdef __CUDA_ARCH__
+  const double y = size > 8 ? large_bessel_i<kOrder, kScaled>(size) : small_bessel_i<kOrder, kScaled>(size);
+#else
+  const double low = size > 8 ? 8.0 : size, high = size > 8 ? size : 8.0;
+  const double small = small_bessel_i<kOrder, kScaled>(low), large = large_bessel_i<kOrder, kScaled>(high);
   const double y = size > 8 ? large : size == size ? small : size;
+#endif
   return kOrder ? copysign(y, x) : y;
 }
 
