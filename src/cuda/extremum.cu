@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kThreads)
 
 /// For reduce_parts.h.
 template <class X_, bool Largest>
-struct Best {
+struct Best : OneInput<X_> {
   using X = X_;
   using C = Loaded<X>;
   using Part = Found<C>;
@@ -149,21 +149,38 @@ __device__ bool same(const T& a, const T& b) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) compare(const T* a, const T* b, int64_t n, int* differs) {
+struct alignas(16) Vector {
+  T x[16 / sizeof(T)];
+};
+/// By vectors, and what is left behind them by elements.
+template <class T>
+__global__ void __launch_bounds__(kThreads) compare(const T* a, const T* b, int64_t n, int64_t vectors, int* differs) {
+  constexpr int kEach = 16 / sizeof(T);
   bool mine = false;
-  HB_GRID_LOOP(i, n) mine |= !same(a[i], b[i]);
+  HB_GRID_LOOP(i, vectors) {
+    const auto v = load_vector<Vector<T>>(a + i * kEach), w = load_vector<Vector<T>>(b + i * kEach);
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) mine |= !same(v.x[e], w.x[e]);
+  }
+  HB_GRID_LOOP(i, n - vectors * kEach) mine |= !same(a[vectors * kEach + i], b[vectors * kEach + i]);
   if (__syncthreads_or(mine) && threadIdx.x == 0) atomicExch(differs, 1);
+}
+template <class T>
+void launch_compare(const Tensor& a, const Tensor& b, int* differs) {
+  const T *const x = static_cast<const T*>(a.impl().visible_data()),
+                *const y = static_cast<const T*>(b.impl().visible_data());
+  const bool aligned = (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 16 == 0;
+  const int64_t n = a.numel(), vectors = aligned ? n / static_cast<int64_t>(16 / sizeof(T)) : 0;
+  HB_LAUNCH(compare<T>, blocks_for(aligned ? vectors : n), kThreads, 0, current_stream(), x, y, n, vectors, differs);
 }
 
 bool equal_cuda(const Tensor& a, const Tensor& b) {
   const Scratch<int> differs(1);
   check(cudaMemsetAsync(differs.get(), 0, sizeof(int), current_stream()), "equal");
   switch (moved_type(a.scalar_type())) {
-#define HB_CASE(T, Name)                                                                                      \
-  case ScalarType::Name:                                                                                      \
-    HB_LAUNCH((compare<T>), blocks_for(a.numel()), kThreads, 0, current_stream(),                             \
-              static_cast<const T*>(a.impl().visible_data()), static_cast<const T*>(b.impl().visible_data()), \
-              a.numel(), differs.get());                                                                      \
+#define HB_CASE(T, Name)                        \
+  case ScalarType::Name:                        \
+    launch_compare<T>(a, b, differs.get());     \
     break;
     HB_FORALL_COMPUTED_DTYPES(HB_CASE)
 #undef HB_CASE

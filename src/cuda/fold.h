@@ -43,7 +43,7 @@ __device__ __attribute__((noinline)) T power_of(T x, T p) {
 /// Sums and products of floats are carried on in double: by NVIDIA's tables an H100 converts and adds doubles more than
 /// four times as fast as its memory brings floats.
 template <ReduceOp op, class X_>
-struct Fold {
+struct Fold : OneInput<X_> {
   using X = X_;
   static constexpr int kBlocks =
       sizeof(X) == 1 || (sizeof(X) == 2 && op == ReduceOp::abs_sum) || op == ReduceOp::power_sum ? 2 : 3;

@@ -1,14 +1,10 @@
 // Variances and standard deviations, alone and with the mean.
 #include "cuda/fold.h"
+#include "cuda/moments.h"
 #include "cuda/register.h"
 
 namespace hb::cuda {
 namespace {
-
-/// Count, mean and sum of squared deviations.
-struct Moments {
-  double n, mean, m2;
-};
 
 struct MomentsResults {
   char *out, *mean;  // mean may be absent
@@ -23,55 +19,6 @@ struct MomentsResults {
   }
 };
 
-/// A thread sums deviations from its first element, and their squares, without divisions; parts are joined as Chan,
-/// Golub and LeVeque do. As an element of the thread is what is subtracted, a large mean swallows no small variance.
-template <class X_>
-struct Spread {
-  using X = X_;
-  using Part = Moments;
-  static constexpr int kBlocks = 2;
-
-  template <int kChains>
-  struct Mine {
-    double shift = 0, sum[kChains] = {}, squares[kChains] = {};
-    int n = 0;
-    __device__ void prepare(const MomentsResults&) {}
-    __device__ void begin(double x) {
-      if (n == 0) shift = x - x == 0 ? x : 0;  // infinity stays one in the mean
-    }
-    template <int k>
-    __device__ void take(double x, int64_t) {
-      const double d = x - shift;
-      sum[k] += d, squares[k] += d * d;
-      ++n;
-    }
-    __device__ void edge(double x, int64_t index) { take<0>(x, index); }
-    __device__ Moments part() const {
-      if (n == 0) return none();
-      double s = sum[0], q = squares[0];
-      for (int k = 1; k < kChains; ++k) s += sum[k], q += squares[k];
-      const double mean = s / n, m2 = q - s * mean;
-      return {static_cast<double>(n), shift + mean, m2 < 0 ? 0 : m2};
-    }
-  };
-  using Results = MomentsResults;
-
-  __device__ static Moments none() { return {0, 0, 0}; }
-  __device__ static Moments merged(const Moments& a, const Moments& b) {
-    if (b.n == 0) return a;
-    if (a.n == 0) return b;
-    const double n = a.n + b.n, d = b.mean - a.mean, share = b.n / n;
-    return {n, a.mean + d * share, a.m2 + b.m2 + d * d * a.n * share};
-  }
-  __device__ static Moments from_lane(const Moments& m, int lanes) {
-    return {__shfl_xor_sync(kFullWarp, m.n, lanes), __shfl_xor_sync(kFullWarp, m.mean, lanes),
-            __shfl_xor_sync(kFullWarp, m.m2, lanes)};
-  }
-  __device__ static Moments from_other(const Moments* at) {
-    return {written_by_others(&at->n), written_by_others(&at->mean), written_by_others(&at->m2)};
-  }
-};
-
 /// Any layout and dtype.
 struct Work {
   const char* in;
@@ -79,6 +26,8 @@ struct Work {
   Places kept, reduced;
   Groups groups;
 };
+template <class X>
+using Spread = SpreadOf<X, MomentsResults>;
 using Any = Spread<double>;
 
 __global__ void __launch_bounds__(kThreads) moments_groups(HB_ARGUMENT(Work) w, HB_ARGUMENT(MomentsResults) results) {

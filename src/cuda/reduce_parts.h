@@ -3,6 +3,7 @@
 //
 // A reduction R is a type with
 //   X              the elements' type
+//   Loads<kEach>, load(v, at, results)   OneInput<X> or TwoInputs<X>, from which it derives
 //   kBlocks        of a multiprocessor, whose registers they share
 //   Part           what some elements became; none() is that of none
 //   Mine<kChains>  what a thread has: prepare(results) at first, begin(x) with its first element, take<chain>(x, index)
@@ -13,6 +14,7 @@
 #include "cuda/grouped.h"
 #include "cuda/last_block.h"
 #include "cuda/launch.h"
+#include "formulas/compared.h"
 
 namespace hb::cuda {
 
@@ -74,6 +76,39 @@ struct Chunk<X, 1> {
   }
 };
 
+/// What a reduction reads: neighbours of one tensor,
+template <class X_>
+struct OneInput {
+  using X = X_;
+  template <int kEach>
+  using Loads = Chunk<X, kEach>;
+  template <int kEach, class Results>
+  __device__ static void load(Chunk<X, kEach>& v, const X* at, const Results&) {
+    v.load(at);
+  }
+};
+/// or of two tensors that lie alike, `results.other` elements apart.
+template <class X>
+struct Both {
+  Loaded<X> a, b;
+};
+template <class X_>
+struct TwoInputs {
+  using X = X_;
+  template <int kEach>
+  struct Loads {
+    Chunk<X, kEach> a, b;
+    template <int e>
+    __device__ Both<X> get() const {
+      return {a.template get<e>(), b.template get<e>()};
+    }
+  };
+  template <int kEach, class Results>
+  __device__ static void load(Loads<kEach>& v, const X* at, const Results& results) {
+    v.a.load(at), v.b.load(at + results.other);
+  }
+};
+
 /// Calls f(integral_constant) for 0, …, n - 1.
 template <class F, int... k>
 __device__ inline void each_of(const F& f, std::integer_sequence<int, k...>) {
@@ -92,7 +127,8 @@ struct Chains {
     for (auto& c : chain) c = R::none();
   }
   __device__ void prepare(const typename R::Results&) {}
-  __device__ void begin(Loaded<typename R::X>) {}
+  template <class V>
+  __device__ void begin(const V&) {}
   __device__ typename R::Part part() const {
     typename R::Part all = chain[0];
     for (int k = 1; k < kChains; ++k) all = R::merged(all, chain[k]);

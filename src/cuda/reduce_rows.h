@@ -26,7 +26,7 @@ inline void share_rows(Rows& r, int64_t each) {
   const int64_t count = r.n * r.runs;
   while (r.width < kWarp && r.width * each * 2 < r.n) r.width *= 2;
   r.piece = r.n;
-  if (count <= kWarp * each * 16 && (r.outputs * r.width >= kBusyBlocks * 128 || count <= kWarp * each * 2)) return;
+  if (count <= kWarp * each * 32 && (r.outputs * r.width >= kBusyBlocks * 128 || count <= kWarp * each * 2)) return;
   const bool may_share = r.outputs <= kBusyBlocks / 2 && r.outputs <= kBlockCounters;
   const int64_t wanted = may_share ? (kBusyBlocks + r.outputs - 1) / r.outputs : 1;
   int64_t most;  // parts
@@ -67,10 +67,11 @@ inline Rows contiguous_rows(const char* in, const Lines& l, int64_t size) {
 /// So many vectors, `width` apart, the first of which begins with element `index`. All are loaded at first, whatever
 /// comes of them: of loads that depend on conditions, each would wait for the one before.
 template <class R, int kVectors, class Mine, class Width>
-__device__ inline void take_vectors(Mine& mine, const typename R::X* x, int64_t index, Width width) {
+__device__ inline void take_vectors(Mine& mine, const typename R::X* x, int64_t index, Width width,
+                                    const typename R::Results& results) {
   constexpr int kEach = 16 / sizeof(typename R::X);
-  Chunk<typename R::X, kEach> v[kVectors];
-  each_below<kVectors>([&](auto k) { v[k].load(x + k * width * kEach); });
+  typename R::template Loads<kEach> v[kVectors];
+  each_below<kVectors>([&](auto k) { R::load(v[k], x + k * width * kEach, results); });
   mine.begin(v[0].template get<0>());
   each_below<kVectors>([&](auto k) {
     each_below<kEach>([&](auto e) {
@@ -82,14 +83,15 @@ __device__ inline void take_vectors(Mine& mine, const typename R::X* x, int64_t 
 /// This thread's share of n neighbours, the first of which is element `index`: vectors, then what stands before and
 /// after them.
 template <class R, class Mine, class Width>
-__device__ inline void take_run(Mine& mine, const typename R::X* x, int64_t n, int64_t index, int rank, Width width) {
+__device__ inline void take_run(Mine& mine, const typename R::X* x, int64_t n, int64_t index, int rank, Width width,
+                                const typename R::Results& results) {
   using X = typename R::X;
   constexpr int kEach = 16 / sizeof(X);
   const int64_t to_aligned = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(x) % 16 / sizeof(X));
   const int64_t head = to_aligned < n ? to_aligned : n, vectors = (n - head) / kEach, edges = n - vectors * kEach;
   int64_t i = rank;
   const auto take = [&](auto many) {
-    take_vectors<R, many>(mine, x + head + i * kEach, index + head + i * kEach, width);
+    take_vectors<R, many>(mine, x + head + i * kEach, index + head + i * kEach, width, results);
     i += many * width;
   };
   static_assert(kInFlight == 4);
@@ -99,9 +101,10 @@ __device__ inline void take_run(Mine& mine, const typename R::X* x, int64_t n, i
   if (i < vectors) take(std::integral_constant<int, 1>());
   for (int64_t edge = rank; edge < edges; edge += width) {
     const int64_t at = edge < head ? edge : edge + vectors * kEach;
-    const auto value = static_cast<Loaded<X>>(x[at]);
-    mine.begin(value);
-    mine.edge(value, index + at);
+    typename R::template Loads<1> v;
+    R::load(v, x + at, results);
+    mine.begin(v.template get<0>());
+    mine.edge(v.template get<0>(), index + at);
   }
 }
 
@@ -123,9 +126,9 @@ __global__ void __launch_bounds__(kThreads, R::kBlocks)
     const auto* const x = reinterpret_cast<const typename R::X*>(from + w.run(run)) + first;
     const int64_t n = w.piece < w.n - first ? w.piece : w.n - first;
     if (w.width == kThreads)  // known when it is compiled, the loads share an address
-      take_run<R>(mine, x, n, run * w.n + first, thread, std::integral_constant<int, kThreads>());
+      take_run<R>(mine, x, n, run * w.n + first, thread, std::integral_constant<int, kThreads>(), results);
     else
-      take_run<R>(mine, x, n, run * w.n + first, thread % w.width, w.width);
+      take_run<R>(mine, x, n, run * w.n + first, thread % w.width, w.width, results);
   }
   if (alone) {
     const Part part = merged_in_warp<R>(mine.part(), w.width);

@@ -122,6 +122,21 @@ TEST(SoftwareLines, Folds) {
   }
 }
 
+TEST(SoftwareLines, FoldsOfManyRows) {
+  for (const auto& [rows, columns] :
+       std::vector<std::pair<int64_t, int64_t>>{{300, 40}, {2011, 16}, {700, 3}, {90, 520}}) {
+    for (const torch::Dtype t : kFloats) {
+      Tensor x = values({rows, columns}, t);
+      x.select(1, 1).slice(0, 7, rows, 50).fill_(std::nan("")), x.select(1, 2).fill_(2);
+      folds(x, 0);
+      const Tensor y = values({rows, columns}, t, 3).add(100);
+      expect_close(named("var", y, 0, 0), y.to(kGpu).var(0), y.var(0), 10 * step_of(t));
+    }
+    for (const torch::Dtype t : kIntegers) folds(values({rows, columns}).mul(3).to(torch::kLong).to(t), 0);
+    folds(values({rows, columns}).gt(0), 0);
+  }
+}
+
 void order(const Tensor& x, int64_t dim, int64_t off) {
   const Tensor y = at_offset(x, off);
   for (const bool descending : {false, true}) {
