@@ -8,10 +8,13 @@
 
 namespace hb {
 
-/// The rule of the windows along one dimension, plain or adaptive.
-struct PoolRule {
-  int64_t in = 1, out = 1, step = 1;  // step: dilation
-  int64_t kernel = 1, stride = 1, padding = 0;
+/// The rule of the windows along one dimension, plain or adaptive. Size: that of what the rule divides by.
+template <class Size>
+struct PoolRuleOf {
+  Size in = 1, out = 1, step = 1;  // step: dilation
+  int64_t kernel = 1;
+  Size stride = 1;
+  int64_t padding = 0;
   bool adaptive = false, counts_padding = true;
 
   // First element of window o, one past its last, and the extent that an average divides by.
@@ -44,12 +47,13 @@ struct PoolRule {
  private:
   static constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 };
+using PoolRule = PoolRuleOf<int64_t>;
 
 /// The windows of any pooling over 1 to 3 dimensions (missing ones have one window of one element).
 struct PoolWindows {
   struct Dim : PoolRule {
-    // What the rule says of each window.
-    std::vector<int64_t> begin{0}, end{1}, extent{1};
+    // What the rule says of each window, for devices that do not ask it themselves.
+    std::vector<int64_t> begin, end, extent;
     void list() {
       begin.resize(out), end.resize(out), extent.resize(out);
       for (int64_t o = 0; o < out; ++o) begin[o] = begin_of(o), end[o] = end_of(o), extent[o] = extent_of(o);
@@ -59,10 +63,13 @@ struct PoolWindows {
   double divisor = 0;  // replaces the extents where it is not 0
   int64_t inputs() const { return dim[0].in * dim[1].in * dim[2].in; }
   int64_t outputs() const { return dim[0].out * dim[1].out * dim[2].out; }
+  void list() {
+    for (Dim& d : dim) d.list();
+  }
 };
 HB_NO_OPERANDS(PoolWindows)
-// x (N, C, spatial…), y: physically channels-last; on CUDA all may also be contiguous. index: int32, the place of the
-// largest within its plane, laid out as y.
+// x (N, C, spatial…), y: physically channels-last; on CUDA all may also be contiguous. index: int32 (on CUDA also
+// int64), the place of the largest within its plane, laid out as y.
 HB_API inline Kernel<void(const Tensor& y, const Tensor& index, const Tensor& x, const PoolWindows& w)> max_pool_kernel{
     "max_pool"};
 HB_API inline Kernel<void(const Tensor& grad_x, const Tensor& grad_y, const Tensor& index, const PoolWindows& w)>

@@ -5,12 +5,16 @@
 #include <type_traits>
 
 #include "cuda/launch.h"
+#include "cuda/walk.h"
 
 namespace hb::cuda {
 
 struct PlaneWalk {
-  int64_t positions, planes, step;  // the planes of a thread are `step` apart
-  __host__ __device__ int64_t threads() const { return positions * step; }
+  Divisor positions;
+  int64_t planes, step;  // the planes of a thread are `step` apart
+  PlaneWalk(int64_t in_plane, int64_t all, int64_t apart)
+      : positions(in_plane, in_plane * apart), planes(all), step(apart) {}
+  HB_HD int64_t threads() const { return positions * step; }
 };
 
 /// What one thread takes. A plane that does not exist stands for the first, and nothing is written for it.

@@ -4,82 +4,25 @@
 
 #include "cuda/kernel_file.h"
 #include "cuda/planes.h"
+#include "cuda/pool_rules.h"
 
 namespace hb::cuda {
 namespace {
 
-/// The windows as a kernel is given them, by value.
-struct Rules {
-  PoolRule dim[3];
-  double divisor;
-  int64_t channels;
-
-  Rules(const PoolWindows& w, int64_t inmost)
-      : dim{w.dim[0], w.dim[1], w.dim[2]}, divisor(w.divisor), channels(inmost) {}
-  __host__ __device__ int64_t inputs() const { return dim[0].in * dim[1].in * dim[2].in; }
-  __host__ __device__ int64_t outputs() const { return dim[0].out * dim[1].out * dim[2].out; }
-  int64_t elements_of_window() const {
-    int64_t n = 1;
-    for (const PoolRule& d : dim) n *= d.adaptive ? (d.in + d.out - 1) / d.out : d.kernel;
-    return n;
+/// Places of int32 or, for those that a program sees, of int64. May be absent.
+struct WindowPlaces {
+  void* at;
+  bool wide;
+  explicit WindowPlaces(const Tensor& t)
+      : at(t.defined() ? t.impl().raw_data() : nullptr), wide(t.defined() && t.scalar_type() == kLong) {}
+  __device__ void write(int64_t i, int32_t place) const {
+    if (at && wide)
+      static_cast<int64_t*>(at)[i] = place;
+    else if (at)
+      static_cast<int32_t*>(at)[i] = place;
   }
-  // Calls f(position in the plane) for each element of window o.
-  template <class F>
-  __device__ void over_window(int64_t o, const F& f) const {
-    const int64_t at[3] = {o / dim[2].out / dim[1].out, o / dim[2].out % dim[1].out, o % dim[2].out};
-    uint32_t begin[3], end[3], step[3];  // each below 2^31
-    for (int d = 0; d < 3; ++d) {
-      begin[d] = static_cast<uint32_t>(dim[d].begin_of(at[d])), end[d] = static_cast<uint32_t>(dim[d].end_of(at[d]));
-      step[d] = static_cast<uint32_t>(dim[d].step);
-    }
-    for (uint32_t i = begin[0]; i < end[0]; i += step[0])
-      for (uint32_t j = begin[1]; j < end[1]; j += step[1]) {
-        const int64_t row = (i * dim[1].in + j) * dim[2].in;
-        for (uint32_t k = begin[2]; k < end[2]; k += step[2]) f(row + k);
-      }
-  }
-  // The same, shared by a warp.
-  template <class F>
-  __device__ void over_part_of_window(int64_t o, const F& f) const {
-    const int64_t at[3] = {o / dim[2].out / dim[1].out, o / dim[2].out % dim[1].out, o % dim[2].out};
-    int64_t begin[3];
-    uint32_t n[3];
-    for (int d = 0; d < 3; ++d) {
-      begin[d] = dim[d].begin_of(at[d]);
-      const int64_t span = dim[d].end_of(at[d]) - begin[d];
-      n[d] = span <= 0 ? 0 : static_cast<uint32_t>((span + dim[d].step - 1) / dim[d].step);
-    }
-    for (uint32_t e = threadIdx.x; e < n[0] * n[1] * n[2]; e += kWarp) {
-      const uint32_t row = e / n[2], k = e - row * n[2], i = row / n[1], j = row - i * n[1];
-      f(((begin[0] + i * dim[0].step) * dim[1].in + begin[1] + j * dim[1].step) * dim[2].in + begin[2] +
-        k * dim[2].step);
-    }
-  }
-  // What the average of a window of that extent divides by.
-  template <class C>
-  __device__ C divisor_of(int64_t extent) const {
-    return divisor != 0 ? static_cast<C>(divisor) : static_cast<C>(extent);
-  }
-  __device__ int64_t extent_of(int64_t o) const {
-    return dim[0].extent_of(o / dim[2].out / dim[1].out) * dim[1].extent_of(o / dim[2].out % dim[1].out) *
-           dim[2].extent_of(o % dim[2].out);
-  }
-  // Calls f(o, its extent) for each window o that element p of the plane is in.
-  template <class F>
-  __device__ void over_windows_of(int64_t p, const F& f) const {
-    const int64_t at[3] = {p / dim[2].in / dim[1].in, p / dim[2].in % dim[1].in, p % dim[2].in};
-    int32_t from[3], to[3];
-    for (int d = 0; d < 3; ++d) {
-      from[d] = static_cast<int32_t>(dim[d].first_over(at[d])), to[d] = static_cast<int32_t>(dim[d].end_over(at[d]));
-    }
-    for (int32_t i = from[0]; i < to[0]; ++i) {
-      const int64_t plane = dim[0].extent_of(i);
-      for (int32_t j = from[1]; dim[0].holds(i, at[0]) && j < to[1]; ++j) {
-        const int64_t row = (i * dim[1].out + j) * dim[2].out, line = plane * dim[1].extent_of(j);
-        for (int32_t k = from[2]; dim[1].holds(j, at[1]) && k < to[2]; ++k)
-          if (dim[2].holds(k, at[2])) f(row + k, line * dim[2].extent_of(k));
-      }
-    }
+  __device__ int64_t operator[](int64_t i) const {
+    return wide ? static_cast<const int64_t*>(at)[i] : static_cast<const int32_t*>(at)[i];
   }
 };
 
@@ -98,16 +41,16 @@ struct Largest {
     if (p >= 0 && (place < 0 || better)) top = v, place = p;
   }
   template <class T>
-  __device__ void write(T* y, int32_t* index, int64_t at) {
+  __device__ void write(T* y, const WindowPlaces& index, int64_t at) {
     if (place < 0) top = -C(INFINITY), place = 0;  // a window without elements
     y[at] = T(top);
-    if (index) index[at] = place;
+    index.write(at, place);
   }
 };
 
 template <int kEach, class T>
 __global__ void __launch_bounds__(kThreads)
-    max_pool_windows(T* y, int32_t* index, const T* x, PlaneWalk walk, HB_ARGUMENT(Rules) w) {
+    max_pool_windows(T* y, WindowPlaces index, const T* x, PlaneWalk walk, HB_ARGUMENT(PoolRules) w) {
   using C = compute_t<T>;
   HB_GRID_LOOP(thread, walk.threads()) {
     const PlanesOfThread<kEach> of(walk, thread);
@@ -124,7 +67,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    max_pool_by_warps(T* y, int32_t* index, const T* x, int64_t windows, HB_ARGUMENT(Rules) w) {
+    max_pool_by_warps(T* y, WindowPlaces index, const T* x, int64_t windows, HB_ARGUMENT(PoolRules) w) {
   using C = compute_t<T>;
   const int64_t window = team_row();
   if (window >= windows) return;
@@ -139,7 +82,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 template <int kEach, class T>
 __global__ void __launch_bounds__(kThreads)
-    max_pool_gradient(T* grad_x, const T* grad_y, const int32_t* index, PlaneWalk walk, HB_ARGUMENT(Rules) w) {
+    max_pool_gradient(T* grad_x, const T* grad_y, WindowPlaces index, PlaneWalk walk, HB_ARGUMENT(PoolRules) w) {
   using C = compute_t<T>;
   HB_GRID_LOOP(thread, walk.threads()) {
     const PlanesOfThread<kEach> of(walk, thread);
@@ -160,7 +103,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 template <int kEach, class T>
 __global__ void __launch_bounds__(kThreads)
-    avg_pool_windows(T* y, const T* x, PlaneWalk walk, HB_ARGUMENT(Rules) w) {
+    avg_pool_windows(T* y, const T* x, PlaneWalk walk, HB_ARGUMENT(PoolRules) w) {
   using C = compute_t<T>;
   HB_GRID_LOOP(thread, walk.threads()) {
     const PlanesOfThread<kEach> of(walk, thread);
@@ -178,7 +121,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    avg_pool_by_warps(T* y, const T* x, int64_t windows, HB_ARGUMENT(Rules) w) {
+    avg_pool_by_warps(T* y, const T* x, int64_t windows, HB_ARGUMENT(PoolRules) w) {
   using C = compute_t<T>;
   const int64_t window = team_row();
   if (window >= windows) return;
@@ -189,8 +132,8 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) y[window] = T(sum / w.divisor_of<C>(w.extent_of(window % w.outputs())));
 }
 template <int kEach, class T>
-__global__ void __launch_bounds__(kThreads, 3)
-    avg_pool_gradient(T* grad_x, const T* grad_y, PlaneWalk walk, HB_ARGUMENT(Rules) w) {
+__global__ void __launch_bounds__(kThreads, 2)
+    avg_pool_gradient(T* grad_x, const T* grad_y, PlaneWalk walk, HB_ARGUMENT(PoolRules) w) {
   using C = compute_t<T>;
   HB_GRID_LOOP(thread, walk.threads()) {
     const PlanesOfThread<kEach> of(walk, thread);
@@ -214,7 +157,7 @@ T* data(const Tensor& t) {
 
 /// What a pooling of (N, C, spatial…) tensors `x` and `y` is: planes, each with the channels or of one channel.
 struct Call {
-  Rules rules;
+  PoolRules rules;
   int64_t planes;
   Call(const PoolWindows& w, const Tensor& x, const Tensor& y)
       : rules(w, x.impl().physically_contiguous() && y.impl().physically_contiguous() ? 1 : x.size(1)),
@@ -234,13 +177,13 @@ void max_pool(const Tensor& y, const Tensor& index, const Tensor& x, const PoolW
     using T = decltype(type);
     if (call.by_warps()) {
       const Teams teams(y.numel(), 1);
-      HB_LAUNCH(max_pool_by_warps<T>, teams.grid, teams.block, 0, current_stream(), data<T>(y), data<int32_t>(index),
+      HB_LAUNCH(max_pool_by_warps<T>, teams.grid, teams.block, 0, current_stream(), data<T>(y), WindowPlaces(index),
                 data<T>(x), y.numel(), call.rules);
       return;
     }
     with_planes(call.outputs(), call.planes, [&](auto each, const PlaneWalk& walk) {
       HB_LAUNCH((max_pool_windows<each(), T>), blocks_for(walk.threads()), kThreads, 0, current_stream(), data<T>(y),
-                data<int32_t>(index), data<T>(x), walk, call.rules);
+                WindowPlaces(index), data<T>(x), walk, call.rules);
     });
   });
 }
@@ -250,7 +193,7 @@ void max_pool_backward(const Tensor& grad_x, const Tensor& grad_y, const Tensor&
     using T = decltype(type);
     with_planes(call.inputs(), call.planes, [&](auto each, const PlaneWalk& walk) {
       HB_LAUNCH((max_pool_gradient<each(), T>), blocks_for(walk.threads()), kThreads, 0, current_stream(),
-                data<T>(grad_x), data<T>(grad_y), data<int32_t>(index), walk, call.rules);
+                data<T>(grad_x), data<T>(grad_y), WindowPlaces(index), walk, call.rules);
     });
   });
 }

@@ -7,6 +7,7 @@
 
 #include "backend/elementwise.h"
 #include "cuda/runtime.h"
+#include "formulas/host_device.h"
 
 namespace hb::cuda {
 
@@ -21,30 +22,39 @@ struct Divider {
     while ((uint64_t{1} << shift) < d) ++shift;
     factor = static_cast<uint32_t>((((uint64_t{1} << shift) - d) << 32) / d + 1);
   }
-#ifdef HB_DEVICE_CODE
-  __device__ uint32_t operator()(uint32_t n) const { return (__umulhi(n, factor) + n) >> shift; }
-#endif
+  HB_HD uint32_t operator()(uint32_t n) const {
+    return (static_cast<uint32_t>(uint64_t{n} * factor >> 32) + n) >> shift;
+  }
 };
 
-/// Takes numbers below `most` apart: in 32 bits where they are small enough.
-struct Splitter {
+/// A size by which numbers from 0 to `most` are divided: in 32 bits where they are small enough.
+struct Divisor {
+  int64_t value;
   Divider by;  // by 0: too large
-  int64_t size = 1;
-  Splitter() = default;
-  Splitter(int64_t of, int64_t most) : size(of) {
-    if (most <= INT32_MAX && of <= INT32_MAX)
-      by = Divider(static_cast<uint32_t>(of));
+  Divisor(int64_t size = 1, int64_t most = INT64_MAX) : value(size) {
+    if (size > 0 && size <= INT32_MAX && most <= INT32_MAX)
+      by = Divider(static_cast<uint32_t>(size));
     else
       by.divisor = 0;
   }
-#ifdef HB_DEVICE_CODE
-  /// What is left of i when it is divided by the size; i becomes the quotient.
-  __device__ int64_t split(int64_t& i) const {
-    const int64_t whole = i;
-    i = by.divisor ? int64_t{by(static_cast<uint32_t>(whole))} : whole / size;
-    return whole - i * size;
+  HB_HD operator int64_t() const { return value; }
+  friend HB_HD int64_t operator/(int64_t n, const Divisor& d) {
+    return d.by.divisor ? int64_t{d.by(static_cast<uint32_t>(n))} : n / d.value;
   }
-#endif
+  friend HB_HD int64_t operator%(int64_t n, const Divisor& d) { return n - n / d * d.value; }
+};
+
+/// Takes numbers up to `most` apart.
+struct Splitter {
+  Divisor size;
+  Splitter() = default;
+  Splitter(int64_t of, int64_t most) : size(of, most) {}
+  /// What is left of i when it is divided by the size; i becomes the quotient.
+  HB_HD int64_t split(int64_t& i) const {
+    const int64_t whole = i;
+    i = whole / size;
+    return whole - i * size.value;
+  }
 };
 
 /// Operands of one launch. Strides in bytes.

@@ -98,7 +98,7 @@ Tensor max_of(const Tensor& x, const Windows& w, Tensor* index, const NodeNames&
   if (index || graph) {
     HB_CHECK(w->inputs() <= INT32_MAX, "[max_pool] expected planes of fewer than 2^31 elements, got an input of shape ",
              x.sizes());
-    place = lies.result(sizes, kInt, x.device());
+    place = lies.result(sizes, index && x.device().is_cuda() ? kLong : kInt, x.device());  // CUDA's are what is seen
   }
   if (out.numel()) max_pool_kernel(x.device())(out, place, lies.operand(x), *w);
   if (graph) {

@@ -101,9 +101,9 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
     dim.in = x.size(2 + d), dim.step = step, dim.kernel = kernel, dim.stride = stride, dim.padding = padding;
     dim.counts_padding = a.count_include_pad;
     dim.out = output_size(dim.in, kernel, stride, padding, step, a.ceil_mode);
-    if (dim.out > 0) dim.list();
   }
   check_result(name, x, dims, a, *w);
+  if (x.device().is_cpu()) w->list();
   return w;
 }
 
@@ -117,8 +117,8 @@ Windows adaptive_windows(const char* name, const Tensor& x, int dims, IntArrayRe
   for (int d = 0; d < dims; ++d) {
     auto& dim = w->dim[3 - dims + d];
     dim.in = x.size(2 + d), dim.out = output[d], dim.adaptive = true;
-    dim.list();
   }
+  if (x.device().is_cpu()) w->list();
   return w;
 }
 
