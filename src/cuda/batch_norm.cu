@@ -1,204 +1,226 @@
-// Batch norm in two launches each way: sums per channel, whose last block makes of them what there is once per channel,
-// and the pass over all elements, which may do an addition and a relu besides (ops/nn/late_pass.h).
+// Batch norm in two launches each way: sums per channel (reduce_parts.h), of which the last block makes what there is
+// once per channel, and the pass over all elements, which may do an addition and a relu besides (ops/nn/late_pass.h).
 #include "backend/channel_pass.h"
 #include "formulas/batch_norm.h"
 
+#include "cuda/aligned.h"
 #include "cuda/kernel_file.h"
-#include "cuda/last_block.h"
+#include "cuda/moments.h"
+#include "cuda/reduce_columns.h"
+#include "cuda/reduce_rows.h"
+#include "cuda/row_pieces.h"
 
 namespace hb::cuda {
 namespace {
 
 using per_channel::GradChannels;
 
-/// Two numbers that are summed side by side.
+/// Launches R for each channel of what begins at `x`, a multiple of 16 bytes where R reads two tensors.
+template <class R>
+void reduce_channels(const NormShape& s, const typename R::X* x, const typename R::Results& results) {
+  constexpr int64_t kSize = sizeof(typename R::X);
+  const char* const from = reinterpret_cast<const char*>(x);
+  if (s.inner == 1) return launch_columns<R>(contiguous_columns(from, {1, s.outer, s.channels}, kSize), results);
+  Rows rows{from};
+  rows.outputs = s.channels, rows.n = s.inner, rows.runs = s.outer;
+  rows.kept.stride[0] = s.inner * kSize, rows.run.stride[0] = s.channels * s.inner * kSize;
+  share_rows(rows, 16 / kSize);
+  launch_rows<R>(rows, results);
+}
+
+template <class C>
+struct Statistics {
+  BatchNormChannels p;
+  __device__ void store(int64_t c, const Moments& m) const {
+    static_cast<C*>(p.mean)[c] = static_cast<C>(m.mean);
+    static_cast<C*>(p.rstd)[c] = static_cast<C>(m.m2 / m.n);
+    per_channel::channel(p, c);
+    if (c == 0 && p.batches) ++*p.batches;
+  }
+};
+__global__ void from_running(BatchNormChannels p) { HB_GRID_LOOP(i, p.channels) per_channel::channel(p, i); }
+
+
+/// Which channel an element of memory is of, and whether the next element is of the next channel.
+struct ChannelPlaces {
+  Divisor inner, channels;
+  int64_t vectors;
+  int step;
+  ChannelPlaces(const NormShape& s, int each)
+      : inner(s.inner, s.count() * s.channels), channels(s.channels, s.count() * s.channels),
+        vectors(s.count() * s.channels / each), step(s.inner == 1 ? 1 : 0) {}
+  __device__ int64_t operator()(int64_t element) const { return element / inner % channels; }
+};
+template <class T, int kEach>
+struct alignas(kEach * sizeof(T)) Elements {
+  T x[kEach];
+};
+
+/// `kEach` elements from number i on.
+template <class T, int kEach>
+__device__ Elements<T, kEach> pass_values(const ChannelPass& p, const ChannelPlaces& places, int64_t i) {
+  using C = compute_t<T>;
+  using V = Elements<T, kEach>;
+  const auto load = [&](const void* from) { return load_vector<V>(static_cast<const T*>(from) + i); };
+  V v = load(p.x);
+  if (p.scale) {
+    const int64_t c = places(i);
+    for (int e = 0; e < kEach; ++e)
+      v.x[e] = T(widen<C>(v.x[e]) * static_cast<const C*>(p.scale)[c + e * places.step] +
+                 static_cast<const C*>(p.shift)[c + e * places.step]);
+  }
+  if (p.added) {
+    const V added = load(p.added);
+    for (int e = 0; e < kEach; ++e) v.x[e] = T(widen<C>(v.x[e]) + widen<C>(added.x[e]));
+  }
+  for (int e = 0; e < kEach; ++e)
+    if (p.relu && widen<C>(v.x[e]) < C(0)) v.x[e] = T(C(0));
+  if (p.mask) {
+    const V mask = load(p.mask);
+    for (int e = 0; e < kEach; ++e)
+      if (widen<C>(mask.x[e]) <= C(0)) v.x[e] = T(C(0));
+  }
+  return v;
+}
+template <class T, int kEach>
+__global__ void __launch_bounds__(kThreads) channel_pass(ChannelPass p, HB_ARGUMENT(ChannelPlaces) places, T* y) {
+  HB_GRID_LOOP(k, places.vectors) store_vector(y + k * kEach, pass_values<T, kEach>(p, places, k * kEach));
+}
+
+/// Sums of g and of g * x.
 struct Pair {
   double a, b;
 };
-
-constexpr int kColumns = 32, kRows = 8;  // threads of a block: channels beside each other, or values of one
-
-/// How the channels' sums are shared among blocks. Memory is (outer, channels), by columns of 32 channels, or planes,
-/// a block's of one channel. Part p of channel c is at partial[p * channels + c].
-struct Parts {
-  dim3 grid, block;
-  int count;
-  explicit Parts(const NormShape& s) {
-    const bool planes = s.inner > 1;
-    const int64_t wide = planes ? s.channels : (s.channels + kColumns - 1) / kColumns;
-    const int64_t deep = planes ? s.count() / (8 * kThreads) : s.outer / (8 * kRows);
-    const int64_t enough = (kBlockCounters + wide - 1) / wide;  // blocks
-    count = static_cast<int>(deep < 1 ? 1 : deep < enough ? deep : enough);
-    grid = dim3(static_cast<unsigned>(wide), static_cast<unsigned>(count));
-    block = planes ? dim3(kThreads) : dim3(kColumns, kRows);
-  }
-};
-struct Partial {
-  Pair* memory;
-  int* counters;
-};
-
-// `f(index, channel)` gives the pair of an element.
-template <class F>
-__device__ void sum_columns(const NormShape& s, Pair* partial, const F& f) {
-  const int64_t c = int64_t{blockIdx.x} * kColumns + threadIdx.x;
-  Pair sum{0, 0};
-  if (c < s.channels) {
-    for (int64_t r = int64_t{blockIdx.y} * kRows + threadIdx.y; r < s.outer; r += int64_t{gridDim.y} * kRows) {
-      const Pair p = f(r * s.channels + c, c);
-      sum.a += p.a, sum.b += p.b;
-    }
-  }
-  HB_SHARED(Pair, of_rows, (kRows * kColumns));
-  of_rows[threadIdx.y * kColumns + threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.y != 0 || c >= s.channels) return;
-  for (int y = 1; y < kRows; ++y) {
-    const Pair p = of_rows[y * kColumns + threadIdx.x];
-    sum.a += p.a, sum.b += p.b;
-  }
-  partial[blockIdx.y * s.channels + c] = sum;
-}
-template <class F>
-__device__ void sum_planes(const NormShape& s, Pair* partial, const F& f) {
-  const int64_t c = blockIdx.x, n = s.outer * s.inner;
-  Pair sum{0, 0};
-  for (int64_t i = int64_t{blockIdx.y} * blockDim.x + threadIdx.x; i < n; i += int64_t{gridDim.y} * blockDim.x) {
-    const Pair p = f((i / s.inner * s.channels + c) * s.inner + i % s.inner, c);
-    sum.a += p.a, sum.b += p.b;
-  }
-  sum.a = team_sum(sum.a);
-  sum.b = team_sum(sum.b);
-  if (threadIdx.x == 0) partial[blockIdx.y * s.channels + c] = sum;
-}
-// The last block of some channels calls `end(channel, sums)` for each of them.
-template <bool kPlanes, class F, class End>
-__device__ void sum_channels(const NormShape& s, const Partial& partial, const F& f, const End& end) {
-  kPlanes ? sum_planes(s, partial.memory, f) : sum_columns(s, partial.memory, f);
-  const int parts = static_cast<int>(gridDim.y);
-  if (!is_last_block(partial.counters + (parts > 1 ? blockIdx.x : 0), parts)) return;
-  const int64_t c = kPlanes ? int64_t{blockIdx.x} : int64_t{blockIdx.x} * kColumns + threadIdx.x;
-  if (threadIdx.y != 0 || c >= s.channels || (kPlanes && threadIdx.x != 0)) return;
-  Pair sum{0, 0};
-  for (int p = 0; p < parts; ++p) {
-    sum.a += written_by_others(&partial.memory[p * s.channels + c].a);
-    sum.b += written_by_others(&partial.memory[p * s.channels + c].b);
-  }
-  end(c, sum);
-}
-
-// Shifted by a value of the channel, so that one pass loses little where the mean is far from zero.
-template <class T, bool kPlanes>
-__global__ void statistics(NormShape s, BatchNormChannels p, Partial partial, const T* x) {
-  using C = compute_t<T>;
-  const auto f = [&](int64_t at, int64_t c) {
-    const double d = widen<double>(x[at]) - widen<double>(x[c * s.inner]);
-    return Pair{d, d * d};
-  };
-  sum_channels<kPlanes>(s, partial, f, [&](int64_t c, const Pair& sum) {
-    const double count = static_cast<double>(s.outer * s.inner), m = sum.a / count, v = sum.b / count - m * m;
-    static_cast<C*>(p.mean)[c] = static_cast<C>(m + widen<double>(x[c * s.inner]));
-    static_cast<C*>(p.rstd)[c] = static_cast<C>(v < 0 ? 0 : v);
-    per_channel::channel(p, c);
-    if (c == 0 && p.batches) ++*p.batches;
-  });
-}
-__global__ void from_running(BatchNormChannels p) { HB_GRID_LOOP(i, p.channels) per_channel::channel(p, i); }
-
-template <class T>
-__device__ T pass_value(const ChannelPass& p, int64_t i) {
-  using C = compute_t<T>;
-  T v = static_cast<const T*>(p.x)[i];
-  if (p.scale) {
-    const int64_t c = i / p.shape.inner % p.shape.channels;
-    v = T(widen<C>(v) * static_cast<const C*>(p.scale)[c] + static_cast<const C*>(p.shift)[c]);
-  }
-  if (p.added) v = T(widen<C>(v) + widen<C>(static_cast<const T*>(p.added)[i]));
-  if (p.relu && widen<C>(v) < C(0)) v = T(C(0));
-  if (p.mask && widen<C>(static_cast<const T*>(p.mask)[i]) <= C(0)) v = T(C(0));
-  return v;
-}
-template <class T>
-__global__ void channel_pass(ChannelPass p, T* y) {
-  HB_GRID_LOOP(i, p.shape.outer * p.shape.channels * p.shape.inner) y[i] = pass_value<T>(p, i);
-}
-
-/// The gradient that comes in: what is in memory, or what a pass gives, which is put there.
-template <class T>
-struct Incoming {
-  const T* g;
-  __device__ T operator()(int64_t i) const { return g[i]; }
-};
-template <class T>
-struct IncomingPass {
-  ChannelPass pass;
-  T* g;
-  __device__ T operator()(int64_t i) const { return g[i] = pass_value<T>(pass, i); }
-};
-
-template <class T, bool kPlanes, class G>
-__global__ void gradient_sums(NormShape s, BatchNormChannels p, GradChannels grad, Partial partial, G g, const T* x) {
-  using C = compute_t<T>;
-  const C* const mean = static_cast<const C*>(p.mean);
-  const auto f = [&](int64_t at, int64_t c) {
-    const double v = widen<double>(g(at));
-    return Pair{v, v * (widen<double>(x[at]) - static_cast<double>(mean[c]))};
-  };
-  sum_channels<kPlanes>(s, partial, f, [&](int64_t c, const Pair& sum) {
-    static_cast<C*>(grad.sum_g)[c] = static_cast<C>(sum.a), static_cast<C*>(grad.sum_gx)[c] = static_cast<C>(sum.b);
+template <class C>
+struct GradientResults {
+  BatchNormChannels p;
+  GradChannels grad;
+  int64_t other;  // elements from x to g
+  __device__ void store(int64_t c, const Pair& sum) const {
+    const double centred = sum.b - sum.a * static_cast<double>(static_cast<const C*>(p.mean)[c]);
+    static_cast<C*>(grad.sum_g)[c] = static_cast<C>(sum.a), static_cast<C*>(grad.sum_gx)[c] = static_cast<C>(centred);
     per_channel::grad_channel(p, c, grad);
-  });
-}
+  }
+};
 template <class T>
-__global__ void gradient(NormShape s, GradChannels grad, T* grad_x, const T* g, const T* x, const compute_t<T>* mean) {
+struct GradientSums : TwoInputs<T> {
+  using Part = Pair;
+  using Results = GradientResults<compute_t<T>>;
+  static constexpr int kBlocks = 2;
+  template <int kChains>
+  struct Mine : Chains<GradientSums, kChains> {
+    template <int k>
+    __device__ void take(const Both<T>& v, int64_t) {
+      const double g = v.b;
+      this->chain[k].a += g, this->chain[k].b += g * static_cast<double>(v.a);
+    }
+    __device__ void edge(const Both<T>& v, int64_t index) { take<0>(v, index); }
+  };
+  __device__ static Pair none() { return {0, 0}; }
+  __device__ static Pair merged(const Pair& a, const Pair& b) { return {a.a + b.a, a.b + b.b}; }
+  __device__ static Pair from_lane(const Pair& v, int lanes) {
+    return {__shfl_xor_sync(kFullWarp, v.a, lanes), __shfl_xor_sync(kFullWarp, v.b, lanes)};
+  }
+  __device__ static Pair from_other(const Pair* at) { return {written_by_others(&at->a), written_by_others(&at->b)}; }
+};
+
+/// The gradient that comes in is what a pass gives, which is put into memory.
+template <class C>
+struct PassResults : GradientResults<C> {
+  ChannelPass pass;
+  ChannelPlaces places;
+  const void* x;
+};
+template <class T>
+struct PassSums : GradientSums<T> {
+  using Results = PassResults<compute_t<T>>;
+  template <int kEach>
+  struct Loads {
+    Chunk<T, kEach> x;
+    Elements<T, kEach> g;
+    template <int e>
+    __device__ Both<T> get() const {
+      return {x.template get<e>(), static_cast<Loaded<T>>(g.x[e])};
+    }
+  };
+  template <int kEach>
+  __device__ static void load(Loads<kEach>& v, const T* at, const Results& results) {
+    const int64_t i = at - static_cast<const T*>(results.x);
+    v.x.load(at);
+    v.g = pass_values<T, kEach>(results.pass, results.places, i);
+    store_vector(const_cast<T*>(at) + results.other, v.g);
+  }
+};
+
+template <class T, int kEach>
+__global__ void __launch_bounds__(kThreads)
+    gradient(HB_ARGUMENT(ChannelPlaces) places, GradChannels grad, T* grad_x, const T* g, const T* x,
+             const compute_t<T>* mean) {
   using C = compute_t<T>;
+  using V = Elements<T, kEach>;
   const C *const a = static_cast<const C*>(grad.a), *const b = static_cast<const C*>(grad.b),
                  *const c = static_cast<const C*>(grad.c);
-  HB_GRID_LOOP(i, s.outer * s.channels * s.inner) {
-    const int64_t k = i / s.inner % s.channels;
-    grad_x[i] = T(widen<C>(g[i]) * a[k] + (widen<C>(x[i]) - mean[k]) * b[k] + c[k]);
+  HB_GRID_LOOP(at, places.vectors) {
+    const int64_t i = at * kEach, first = places(i);
+    V v = load_vector<V>(g + i);
+    const V value = load_vector<V>(x + i);
+    for (int e = 0; e < kEach; ++e) {
+      const int64_t k = first + e * places.step;
+      v.x[e] = T(widen<C>(v.x[e]) * a[k] + (widen<C>(value.x[e]) - mean[k]) * b[k] + c[k]);
+    }
+    store_vector(grad_x + i, v);
   }
 }
 
+/// Calls f with the elements of a vector of 16 bytes, or 1 where neighbours are not such vectors.
+template <class T, class F, class... P>
+void with_elements(const NormShape& s, const F& f, const P*... at) {
+  if ((s.inner == 1 ? s.channels : s.inner) % kRowEach<T> == 0 && begin_vectors(at...))
+    f(std::integral_constant<int, kRowEach<T>>());
+  else
+    f(std::integral_constant<int, 1>());
+}
+
 template <class T>
-void launch_pass(const ChannelPass& p, void* y) {
-  HB_LAUNCH(channel_pass<T>, blocks_for(p.shape.count() * p.shape.channels), kThreads, 0, current_stream(), p,
-            static_cast<T*>(y));
+void launch_pass(const ChannelPass& p, T* y) {
+  const auto launch = [&](auto each) {
+    const ChannelPlaces places(p.shape, each);
+    HB_LAUNCH((channel_pass<T, each.value>), blocks_for(places.vectors), kThreads, 0, current_stream(), p, places, y);
+  };
+  with_elements<T>(p.shape, launch, static_cast<const char*>(p.x), static_cast<const char*>(p.added),
+                   static_cast<const char*>(p.mask), y);
 }
 
 template <class T>
 void forward(const NormShape& s, const BatchNormChannels& p, T* y, const T* x) {
-  if (p.training) {
-    const Parts parts(s);
-    const Scratch<Pair> memory(s.channels * parts.count);
-    const Partial partial{memory.get(), block_counters(current_stream())};
-    if (s.inner > 1)
-      HB_LAUNCH((statistics<T, true>), parts.grid, parts.block, 0, current_stream(), s, p, partial, x);
-    else
-      HB_LAUNCH((statistics<T, false>), parts.grid, parts.block, 0, current_stream(), s, p, partial, x);
-  } else {
+  if (p.training)
+    reduce_channels<SpreadOf<T, Statistics<compute_t<T>>>>(s, x, {p});
+  else
     HB_LAUNCH(from_running, blocks_for(p.channels, 64), 64, 0, current_stream(), p);
-  }
   if (!y) return;
   ChannelPass pass;
   pass.shape = s, pass.x = x, pass.scale = p.scale, pass.shift = p.shift;
   launch_pass<T>(pass, y);
 }
 
-template <class T, class G>
-void backward(const NormShape& s, const BatchNormChannels& p, const BatchNormGradients& wanted, const G& g,
-              const T* x) {
-  const GradChannels grad(p, wanted);
-  const Parts parts(s);
-  const Scratch<Pair> memory(s.channels * parts.count);
-  const Partial partial{memory.get(), block_counters(current_stream())};
-  if (s.inner > 1)
-    HB_LAUNCH((gradient_sums<T, true, G>), parts.grid, parts.block, 0, current_stream(), s, p, grad, partial, g, x);
-  else
-    HB_LAUNCH((gradient_sums<T, false, G>), parts.grid, parts.block, 0, current_stream(), s, p, grad, partial, g, x);
-  if (wanted.x)
-    HB_LAUNCH(gradient<T>, blocks_for(s.count() * s.channels), kThreads, 0, current_stream(), s, grad,
-              static_cast<T*>(wanted.x), static_cast<const T*>(g.g), x, static_cast<const compute_t<T>*>(p.mean));
+template <class T>
+void gradient_of_x(const NormShape& s, const BatchNormChannels& p, const BatchNormGradients& wanted, const T* g,
+                   const T* x) {
+  T* const grad_x = static_cast<T*>(wanted.x);
+  const auto launch = [&](auto each) {
+    const ChannelPlaces places(s, each);
+    HB_LAUNCH((gradient<T, each.value>), blocks_for(places.vectors), kThreads, 0, current_stream(), places,
+              GradChannels(p, wanted), grad_x, g, x, static_cast<const compute_t<T>*>(p.mean));
+  };
+  if (grad_x) with_elements<T>(s, launch, grad_x, g, x);
+}
+
+/// Of no elements.
+void zero_gradients(const BatchNormChannels& p, const BatchNormGradients& wanted) {
+  for (void* const of : {wanted.weight, wanted.bias})
+    if (of)
+      check(cudaMemsetAsync(of, 0, static_cast<size_t>(p.channels) * element_size(p.affine_dtype), current_stream()),
+            "batch_norm_backward");
 }
 
 void batch_norm(ScalarType dtype, const NormShape& s, const BatchNormChannels& p, void* y, const void* x) {
@@ -208,20 +230,32 @@ void batch_norm(ScalarType dtype, const NormShape& s, const BatchNormChannels& p
   });
 }
 void batch_norm_backward(ScalarType dtype, const NormShape& s, const BatchNormChannels& p,
-                         const BatchNormGradients& grad, const void* g, const void* x) {
+                         const BatchNormGradients& wanted, const void* g, const void* x) {
   HB_FLOATING_SWITCH("batch_norm_backward", dtype, [&](auto type) {
     using T = decltype(type);
-    backward<T>(s, p, grad, Incoming<T>{static_cast<const T*>(g)}, static_cast<const T*>(x));
+    const int64_t n = s.count() * s.channels;
+    if (n == 0) return zero_gradients(p, wanted);
+    const Aligned<T> of_g(g, n), of_x(x, n);
+    reduce_channels<GradientSums<T>>(s, of_x.at, {p, GradChannels(p, wanted), of_g.at - of_x.at});
+    gradient_of_x<T>(s, p, wanted, of_g.at, of_x.at);
   });
 }
 void run_pass(const ChannelPass& p, void* y) {
-  HB_FLOATING_SWITCH("batch_norm", p.dtype, [&](auto type) { launch_pass<decltype(type)>(p, y); });
+  HB_FLOATING_SWITCH("batch_norm", p.dtype,
+                     [&](auto type) { launch_pass<decltype(type)>(p, static_cast<decltype(type)*>(y)); });
 }
-void backward_of_pass(const ChannelPass& incoming, const BatchNormChannels& p, const BatchNormGradients& grad, void* g,
-                      const void* x) {
+void backward_of_pass(const ChannelPass& incoming, const BatchNormChannels& p, const BatchNormGradients& wanted,
+                      void* g, const void* x) {
   HB_FLOATING_SWITCH("batch_norm_backward", incoming.dtype, [&](auto type) {
     using T = decltype(type);
-    backward<T>(incoming.shape, p, grad, IncomingPass<T>{incoming, static_cast<T*>(g)}, static_cast<const T*>(x));
+    const NormShape& s = incoming.shape;
+    const T *const of_g = static_cast<T*>(g), *const of_x = static_cast<const T*>(x);
+    const bool aligned = begin_vectors(of_g, of_x, static_cast<const char*>(incoming.x),
+                                       static_cast<const char*>(incoming.added), static_cast<const char*>(incoming.mask));
+    launch_columns<PassSums<T>>(
+        contiguous_columns(static_cast<const char*>(x), {1, s.outer, s.channels}, sizeof(T), aligned),
+        {{p, GradChannels(p, wanted), of_g - of_x}, incoming, ChannelPlaces(s, 1), of_x});
+    gradient_of_x<T>(s, p, wanted, of_g, of_x);
   });
 }
 HB_REGISTER_CUDA(batch_norm_kernel, batch_norm);
