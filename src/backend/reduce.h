@@ -79,6 +79,8 @@ HB_NO_OPERANDS(ReduceFinish)
 /// compute: kFloat (sums are carried on in double), kDouble or kLong.
 HB_API inline Kernel<void(const ReduceLoop&, ReduceOp, ScalarType compute, const ReduceFinish&)> reduce_kernel{
     "reduce"};
+/// The smallest and the largest, of one input to results of one layout. A device that has it takes both in one pass.
+HB_API inline Kernel<void(const ReduceLoop& low, const ReduceLoop& high, ScalarType compute)> range_kernel{"aminmax"};
 /// Sum of squared deviations divided by max(0, count - correction), or its square root; in double for any dtype.
 /// `mean`: the loop of the means (same input), or null.
 HB_API inline Kernel<void(const ReduceLoop&, const ReduceLoop* mean, double correction, bool root)> moments_kernel{

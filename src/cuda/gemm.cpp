@@ -68,6 +68,7 @@ GemmMatrix dense_copy(const Gemm& g, const GemmMatrix& m, int64_t rows, int64_t 
 void gemm(const Gemm& asked) {
   if (asked.m * asked.n * asked.batch_count() == 0) return;
   if (asked.k == 0 || is_integral_type(asked.dtype, true)) return plain_gemm(asked);
+  if (dot_product(asked)) return;
   Gemm g = asked;
   settle_strides(g.a, g.m, g.k);
   settle_strides(g.b, g.k, g.n);

@@ -10,6 +10,8 @@ void gather_matrices(size_t element_size, void* to, const GemmMatrix& from, cons
                      int64_t cols);
 /// By a plain kernel: integers, and sums of nothing (k = 0), which cuBLASLt does not take.
 void plain_gemm(const Gemm& g);
+/// The product of two long vectors; false: not such ones.
+bool dot_product(const Gemm& g);
 /// c += bias, where cuBLASLt has no call that adds it.
 void add_bias_to_product(const Gemm& g);
 /// column_sum_kernel.

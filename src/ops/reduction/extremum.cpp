@@ -33,6 +33,17 @@ void check_whole(const char* name, const Tensor& self, IntArrayRef dim) {
            "argument.");
 }
 
+Tensor recorded(const char* node, Tensor out, const Tensor& self, uint64_t mask, bool keepdim, bool whole = false) {
+  if (needs_grad(self))
+    record(node, out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
+           [mask, keepdim, whole](Backward& b, auto& s) {
+             const DimVector& sizes = s[0].impl().sizes();
+             return gradients(share_evenly(ops::restore_dims(b.grad(), sizes, mask, keepdim), s[0],
+                                           ops::restore_dims(s[1], sizes, mask, keepdim), whole));
+           });
+  return out;
+}
+
 Tensor value_of_all(const char* name, const char* node, const Tensor& self, uint64_t mask, bool keepdim, ReduceOp op,
                     bool whole = false) {
   HB_CHECK_INDEX(
@@ -42,15 +53,7 @@ Tensor value_of_all(const char* name, const char* node, const Tensor& self, uint
                                                               : "to have non-zero size, got shape ",
       self.sizes());
   const ScalarType t = self.scalar_type();
-  Tensor out = ops::run_reduction(self, mask, keepdim, t, t, {op});
-  if (needs_grad(self))
-    record(node, out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
-           [mask, keepdim, whole](Backward& b, auto& s) {
-             const DimVector& sizes = s[0].impl().sizes();
-             return gradients(share_evenly(ops::restore_dims(b.grad(), sizes, mask, keepdim), s[0],
-                                           ops::restore_dims(s[1], sizes, mask, keepdim), whole));
-           });
-  return out;
+  return recorded(node, ops::run_reduction(self, mask, keepdim, t, t, {op}), self, mask, keepdim, whole);
 }
 
 Tensor value_of_whole(const char* name, const char* node, const Tensor& self, ReduceOp op) {
@@ -149,6 +152,10 @@ Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim) {
 }
 TensorTuple2 aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   HB_FUNCTION(aminmax, self, dim, keepdim);
+  const uint64_t mask =
+      dim ? ops::reduced_dim("aminmax", *dim, self.dim()) : ops::reduced_dims("aminmax", std::nullopt, self.dim());
+  if (const auto [low, high] = ops::run_range(self, mask, keepdim); low.defined())
+    return {recorded("AminBackward0", low, self, mask, keepdim), recorded("AmaxBackward0", high, self, mask, keepdim)};
   if (!dim && self.dim() > 0 && keepdim) return {amin(self, {}, true), amax(self, {}, true)};
   return dim ? TensorTuple2{amin(self, *dim, keepdim), amax(self, *dim, keepdim)}
              : TensorTuple2{amin(self), amax(self)};

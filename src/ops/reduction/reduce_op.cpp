@@ -83,6 +83,15 @@ Tensor run_reduction(const Tensor& self, uint64_t mask, bool keepdim, ScalarType
   return out;
 }
 
+TensorTuple2 run_range(const Tensor& self, uint64_t mask, bool keepdim) {
+  const ScalarType t = self.scalar_type();
+  if (!range_kernel.available(self.device()) || self.numel() == 0 || is_complex_type(t) || t == kUInt64) return {};
+  Tensor low = reduced_result(self, mask, t), high = reduced_result(self, mask, t);
+  range_kernel(self.device())(ReduceLoop(low, self, mask), ReduceLoop(high, self, mask), compute_type(t));
+  if (!keepdim) drop_dims(low, mask), drop_dims(high, mask);
+  return {low, high};
+}
+
 Tensor restore_dims(const Tensor& reduced, const DimVector& sizes, uint64_t mask, bool keepdim) {
   if (keepdim || mask == 0) return reduced;
   DimVector shape = sizes;

@@ -28,6 +28,9 @@ struct Reduction {
 /// Runs a reduction in the compute type of `compute` into a new tensor of dtype `result`.
 Tensor run_reduction(const Tensor& self, uint64_t mask, bool keepdim, ScalarType compute, ScalarType result,
                      const Reduction& r);
+/// The smallest and the largest of real elements, where the device finds both at once and there are some; else
+/// undefined.
+TensorTuple2 run_range(const Tensor& self, uint64_t mask, bool keepdim);
 
 /// A gradient (or result) of a reduction, back in a shape that broadcasts with the input.
 Tensor restore_dims(const Tensor& reduced, const DimVector& sizes, uint64_t mask, bool keepdim);
