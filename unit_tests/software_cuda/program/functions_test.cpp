@@ -2,6 +2,8 @@
 // attention, indexing, order, Fourier transforms; their gradients too.
 #include "software_cuda/program/beside_cpu.h"
 
+#include <limits>
+
 namespace {
 
 TEST(SoftwareFunctions, Products) {
@@ -87,6 +89,68 @@ TEST(SoftwareFunctions, PoolingAndNorms) {
   expect_same("max_pool3d", [](auto& in) { return torch::max_pool3d(in[0], 2); }, {values({2, 3, 5, 6, 4})});
   expect_same("group_norm", [](auto& in) { return torch::group_norm(in[0], 2, in[1], in[2]); },
               {values({3, 4, 5, 5}), values({4}, torch::kFloat, 1), values({4}, torch::kFloat, 2)});
+}
+
+TEST(SoftwareFunctions, PoolingOfWindowsThatDiffer) {
+  for (const torch::Dtype t : kFloats) {
+    expect_same("adaptive_max_pool2d",
+                [](auto& in) {
+                  const auto [most, at] = torch::adaptive_max_pool2d(in[0], {3, 2});
+                  return most + at.to(most.scalar_type()) * 0.01;
+                },
+                {values({5, 3, 7, 8}, t)});
+    expect_same("dilated",
+                [](auto& in) {
+                  return torch::max_pool2d(in[0], {3, 2}, {2, 1}, {1, 1}, {2, 3}, true);
+                },
+                {values({2, 3, 11, 10}, t)});
+    expect_same("col2im",
+                [](auto& in) {
+                  return torch::col2im(in[0], {9, 8}, {3, 2}, {2, 2}, {1, 0}, {2, 1});
+                },
+                {values({2, 18, 24}, t)});
+  }
+  expect_same("avg_pool3d", [](auto& in) { return torch::avg_pool3d(in[0], 3, 2, 1, true, false); },
+              {values({2, 3, 6, 5, 4})});
+  // so many planes that a thread takes several
+  expect_same("max_pool2d of many planes", [](auto& in) { return torch::max_pool2d(in[0], 2); },
+              {values({16, 64, 32, 32})});
+}
+
+TEST(SoftwareFunctions, BatchNormsOfManyElements) {
+  const auto norm = [](auto& in) { return torch::batch_norm(in[0], in[1], in[2], {}, {}, true, 0.1, 1e-5, true); };
+  for (const torch::Dtype t : kFloats)
+    for (const int64_t channels : {3, 16})
+      for (const bool last : {false, true}) {
+        Tensor x = values({8, channels, 30, 32}, t);
+        if (last) x = x.contiguous(torch::MemoryFormat::ChannelsLast);
+        expect_same("batch_norm", norm, {x, values({channels}, t, 1), values({channels}, t, 2)});
+      }
+  expect_same("instance_norm",
+              [](auto& in) { return torch::instance_norm(in[0], {}, {}, {}, {}, true, 0.1, 1e-5, true); },
+              {values({3, 5, 7, 9})});
+}
+
+TEST(SoftwareFunctions, PairsOfRowsAndVectors) {
+  for (const torch::Dtype t : {torch::kFloat, torch::kDouble})
+    for (const double p : {0., 1., 2., std::numeric_limits<double>::infinity()})
+      expect_same("pdist", [=](auto& in) { return torch::pdist(in[0], p); }, {values({41, 45}, t)});
+  for (const torch::Dtype t : kFloats) {
+    for (const int64_t n : {20'011, 300})
+      expect_same("dot", [](auto& in) { return in[0].dot(in[1]); }, {values({n}, t), values({n}, t, 1)});
+    for (const int64_t off : {0, 1}) {
+      const Tensor x = values({5000}, t).to(torch::kCUDA).slice(0, off), y = x.clone();
+      EXPECT_TRUE(x.equal(y));
+      for (const int64_t at : {0, 100, 4998}) EXPECT_FALSE(x.equal(y.index_fill(0, torch::full({1}, at, kGpu), 7)));
+    }
+    for (const bool whole : {false, true})
+      expect_same("aminmax",
+                  [=](auto& in) {
+                    const auto [low, high] = whole ? torch::aminmax(in[0]) : torch::aminmax(in[0], 1);
+                    return low * 2 + high;
+                  },
+                  {values({30, 400}, t)});
+  }
 }
 
 TEST(SoftwareFunctions, EmbeddingAndAttention) {
