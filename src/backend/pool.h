@@ -53,7 +53,7 @@ using PoolRule = PoolRuleOf<int64_t>;
 struct PoolWindows {
   struct Dim : PoolRule {
     // What the rule says of each window, for devices that do not ask it themselves.
-    std::vector<int64_t> begin, end, extent;
+    std::vector<int64_t> begin{0}, end{1}, extent{1};
     void list() {
       begin.resize(out), end.resize(out), extent.resize(out);
       for (int64_t o = 0; o < out; ++o) begin[o] = begin_of(o), end[o] = end_of(o), extent[o] = extent_of(o);

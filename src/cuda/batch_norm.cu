@@ -40,15 +40,16 @@ struct Statistics {
 };
 __global__ void from_running(BatchNormChannels p) { HB_GRID_LOOP(i, p.channels) per_channel::channel(p, i); }
 
-
 /// Which channel an element of memory is of, and whether the next element is of the next channel.
 struct ChannelPlaces {
   Divisor inner, channels;
   int64_t vectors;
   int step;
   ChannelPlaces(const NormShape& s, int each)
-      : inner(s.inner, s.count() * s.channels), channels(s.channels, s.count() * s.channels),
-        vectors(s.count() * s.channels / each), step(s.inner == 1 ? 1 : 0) {}
+      : inner(s.inner, s.count() * s.channels),
+        channels(s.channels, s.count() * s.channels),
+        vectors(s.count() * s.channels / each),
+        step(s.inner == 1 ? 1 : 0) {}
   __device__ int64_t operator()(int64_t element) const { return element / inner % channels; }
 };
 template <class T, int kEach>
@@ -153,9 +154,8 @@ struct PassSums : GradientSums<T> {
 };
 
 template <class T, int kEach>
-__global__ void __launch_bounds__(kThreads)
-    gradient(HB_ARGUMENT(ChannelPlaces) places, GradChannels grad, T* grad_x, const T* g, const T* x,
-             const compute_t<T>* mean) {
+__global__ void __launch_bounds__(kThreads) gradient(HB_ARGUMENT(ChannelPlaces) places, GradChannels grad, T* grad_x,
+                                                     const T* g, const T* x, const compute_t<T>* mean) {
   using C = compute_t<T>;
   using V = Elements<T, kEach>;
   const C *const a = static_cast<const C*>(grad.a), *const b = static_cast<const C*>(grad.b),
@@ -250,8 +250,9 @@ void backward_of_pass(const ChannelPass& incoming, const BatchNormChannels& p, c
     using T = decltype(type);
     const NormShape& s = incoming.shape;
     const T *const of_g = static_cast<T*>(g), *const of_x = static_cast<const T*>(x);
-    const bool aligned = begin_vectors(of_g, of_x, static_cast<const char*>(incoming.x),
-                                       static_cast<const char*>(incoming.added), static_cast<const char*>(incoming.mask));
+    const bool aligned =
+        begin_vectors(of_g, of_x, static_cast<const char*>(incoming.x), static_cast<const char*>(incoming.added),
+                      static_cast<const char*>(incoming.mask));
     launch_columns<PassSums<T>>(
         contiguous_columns(static_cast<const char*>(x), {1, s.outer, s.channels}, sizeof(T), aligned),
         {{p, GradChannels(p, wanted), of_g - of_x}, incoming, ChannelPlaces(s, 1), of_x});

@@ -61,7 +61,8 @@ __global__ void __launch_bounds__(kThreads)
     store_vector(out + v * 2 * kEach, both[0]);
     store_vector(out + v * 2 * kEach + kEach, both[1]);
   }
-  for (int64_t i = vectors * kEach + grid_thread(); i < n; i += grid_threads()) out[2 * i] = a[i], out[2 * i + 1] = b[i];
+  for (int64_t i = vectors * kEach + grid_thread(); i < n; i += grid_threads())
+    out[2 * i] = a[i], out[2 * i + 1] = b[i];
 }
 
 void interleave(int64_t itemsize, int64_t n, void* out, const void* a, const void* b) {

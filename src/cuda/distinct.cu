@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kThreads, 4) count_runs(int64_t* counts, const
 
 /// ends: how many runs begin up to each part's end. firsts: where each run begins.
 template <class T>
-__global__ void __launch_bounds__(kThreads, 4)
+__global__ void __launch_bounds__(kThreads, sizeof(T) == 8 ? 3 : 4)
     put_runs(T* values, int64_t* inverse, int64_t* firsts, const int64_t* ends, const T* in, int64_t n, int64_t parts) {
   const int64_t part = grid_thread() / kWarp;
   if (part >= parts) return;

@@ -45,7 +45,8 @@ bool dot_product(const Gemm& g) {
   constexpr int64_t kEnough = 1 << 14;
   const bool neighbours = g.m == 1 && g.n == 1 && g.batch_count() == 1 && g.a.col == 1 && g.b.row == 1;
   const auto aligned = [](const void* at) { return reinterpret_cast<uintptr_t>(at) % 16 == 0; };
-  if (!is_floating_type(g.dtype) || !neighbours || g.k < kEnough || !aligned(g.a.data) || !aligned(g.b.data)) return false;
+  if (!is_floating_type(g.dtype) || !neighbours || g.k < kEnough || !aligned(g.a.data) || !aligned(g.b.data))
+    return false;
   HB_FLOATING_SWITCH(current_function(), g.dtype, [&](auto type) {
     using T = decltype(type);
     const T *const a = static_cast<const T*>(g.a.data), *const b = static_cast<const T*>(g.b.data);

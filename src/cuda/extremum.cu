@@ -29,7 +29,7 @@ struct Found {
 };
 template <class C, bool Largest>
 __device__ Found<C> nothing_found() {
-  return {formula::start<Largest ? ReduceOp::max : ReduceOp::min, C>(), -1};
+  return {formula::start < Largest ? ReduceOp::max : ReduceOp::min, C > (), -1};
 }
 
 template <class T, bool Largest>
@@ -167,8 +167,8 @@ __global__ void __launch_bounds__(kThreads) compare(const T* a, const T* b, int6
 }
 template <class T>
 void launch_compare(const Tensor& a, const Tensor& b, int* differs) {
-  const T *const x = static_cast<const T*>(a.impl().visible_data()),
-                *const y = static_cast<const T*>(b.impl().visible_data());
+  const T *const x = static_cast<const T*>(a.impl().visible_data()), *const y =
+                                                                         static_cast<const T*>(b.impl().visible_data());
   const bool aligned = (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 16 == 0;
   const int64_t n = a.numel(), vectors = aligned ? n / static_cast<int64_t>(16 / sizeof(T)) : 0;
   HB_LAUNCH(compare<T>, blocks_for(aligned ? vectors : n), kThreads, 0, current_stream(), x, y, n, vectors, differs);
@@ -178,9 +178,9 @@ bool equal_cuda(const Tensor& a, const Tensor& b) {
   const Scratch<int> differs(1);
   check(cudaMemsetAsync(differs.get(), 0, sizeof(int), current_stream()), "equal");
   switch (moved_type(a.scalar_type())) {
-#define HB_CASE(T, Name)                        \
-  case ScalarType::Name:                        \
-    launch_compare<T>(a, b, differs.get());     \
+#define HB_CASE(T, Name)                    \
+  case ScalarType::Name:                    \
+    launch_compare<T>(a, b, differs.get()); \
     break;
     HB_FORALL_COMPUTED_DTYPES(HB_CASE)
 #undef HB_CASE

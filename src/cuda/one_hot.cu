@@ -21,7 +21,8 @@ __global__ void __launch_bounds__(kThreads)
 void one_hot(const Tensor& out, const Tensor& classes) {
   const int64_t n = out.numel();
   if (n == 0) return;
-  HB_LAUNCH(one_hot_rows, blocks_for(n), kThreads, 0, current_stream(), static_cast<int64_t*>(out.impl().visible_data()),
+  HB_LAUNCH(one_hot_rows, blocks_for(n), kThreads, 0, current_stream(),
+            static_cast<int64_t*>(out.impl().visible_data()),
             static_cast<const int64_t*>(classes.impl().visible_data()), n, Splitter(n / classes.numel(), n),
             reporter("one_hot", "Class values must be non-negative."),
             reporter("one_hot", "Class values must be smaller than num_classes. Got {value} of {limit}"));

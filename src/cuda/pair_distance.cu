@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(kThreads) distances(T* out, const T* x, int64_
   if (threadIdx.x == 0) out[pairs_of(i, n) + j] = p == 2 ? std::sqrt(all) : all;
 }
 
-/// Block (i, c) makes columns 32 c to 32 c + 31 of row i; each of its warps takes 32 other rows at a time, whose weights
-/// the lanes find together.
+/// Block (i, c) makes columns 32 c to 32 c + 31 of row i; each of its warps takes 32 other rows at a time, whose
+/// weights the lanes find together.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     distance_gradients(T* grad_x, const T* grad, const T* x, const T* apart, int64_t n, int64_t m, double p) {

@@ -73,7 +73,8 @@ __global__ void __launch_bounds__(kThreads)
   if (window >= windows) return;
   const T* from = x + window / w.outputs() * w.inputs();
   Largest<C> largest;
-  w.over_part_of_window(window % w.outputs(), [&](int64_t p) { largest.see(widen<C>(from[p]), static_cast<int32_t>(p)); });
+  w.over_part_of_window(window % w.outputs(),
+                        [&](int64_t p) { largest.see(widen<C>(from[p]), static_cast<int32_t>(p)); });
   for (int lanes = kWarp / 2; lanes; lanes /= 2) {
     const C top = __shfl_xor_sync(kFullWarp, largest.top, lanes);
     largest.join(top, __shfl_xor_sync(kFullWarp, largest.place, lanes));

@@ -12,8 +12,8 @@
 namespace hb::cuda {
 namespace {
 
-/// Four values of a thread for four elements (two for double and 64 bits). `fixed` is the dtype of contiguous memory, or
-/// Undefined where only the walk knows.
+/// Four values of a thread for four elements (two for double and 64 bits). `fixed` is the dtype of contiguous memory,
+/// or Undefined where only the walk knows.
 template <class Distribution, ScalarType fixed>
 __global__ void __launch_bounds__(DrawGrid::kThreads, 4)
     draw_kernel(HB_ARGUMENT(Walk) walk, PhiloxStart start, HB_ARGUMENT(Distribution) d) {

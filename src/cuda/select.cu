@@ -99,9 +99,7 @@ struct LongLines {
 
   /// The elements of this block.
   __device__ int from() const { return static_cast<int>(blockIdx.x) * part; }
-  __device__ int end() const {
-    return static_cast<int>(s.l.n - from() < part ? s.l.n : int64_t{from()} + part);
-  }
+  __device__ int end() const { return static_cast<int>(s.l.n - from() < part ? s.l.n : int64_t{from()} + part); }
 };
 
 template <class W>

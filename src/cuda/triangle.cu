@@ -36,8 +36,8 @@ void triangle(const Triangle& t, void* out, const void* in) {
     using Word = decltype(word);
     constexpr int kEach = 16 / sizeof(Word);
     const bool whole = (reinterpret_cast<uintptr_t>(out) | reinterpret_cast<uintptr_t>(in)) % 16 == 0;
-    auto *const to = static_cast<Word*>(out);
-    const auto *const from = static_cast<const Word*>(in);
+    auto* const to = static_cast<Word*>(out);
+    const auto* const from = static_cast<const Word*>(in);
     if (whole && t.columns % kEach == 0)
       HB_LAUNCH((keep_triangle<Word, kEach>), blocks_for(n / kEach), kThreads, 0, current_stream(), to, from, t);
     else

@@ -49,7 +49,9 @@ std::set<std::string> words_of(const std::string& text) {
 const std::set<std::string> kNeverCaptured = {
     "ctc_kernel",          "ctc_backward_kernel",   "sparse_rows_kernel",
     "sparse_mm_kernel",    "sparse_product_kernel", "sparse_sampled_product_kernel",
-    "reduce_ranks_kernel", "dropout_mask_kernel",   "rrelu_slopes_kernel"};
+    "reduce_ranks_kernel", "dropout_mask_kernel",   "rrelu_slopes_kernel",
+    "dropout_kernel",      "median_kernel",         "one_hot_kernel",
+    "range_kernel",        "select_places_kernel",  "sorted_values_kernel"};
 
 }  // namespace
 

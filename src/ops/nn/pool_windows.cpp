@@ -103,7 +103,7 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
     dim.out = output_size(dim.in, kernel, stride, padding, step, a.ceil_mode);
   }
   check_result(name, x, dims, a, *w);
-  if (x.device().is_cpu()) w->list();
+  if (!x.device().is_cuda()) w->list();
   return w;
 }
 
@@ -118,7 +118,7 @@ Windows adaptive_windows(const char* name, const Tensor& x, int dims, IntArrayRe
     auto& dim = w->dim[3 - dims + d];
     dim.in = x.size(2 + d), dim.out = output[d], dim.adaptive = true;
   }
-  if (x.device().is_cpu()) w->list();
+  if (!x.device().is_cuda()) w->list();
   return w;
 }
 
