@@ -54,6 +54,23 @@ PARITY_CASE(arithmetic, in_place) {
   });
 }
 
+// A number from which a tensor is subtracted has the tensor's dtype first.
+PARITY_CASE(arithmetic, numbers_less_tensors) {
+  c.for_dtypes(
+      {torch::kFloat, torch::kDouble, torch::kHalf, torch::kBFloat16, torch::kLong, torch::kShort, torch::kByte},
+      [&](torch::Dtype dtype) {
+        const Tensor x = torch::tensor({3, 7, 100}).to(dtype) / (torch::isFloatingType(dtype) ? 3 : 1);
+        for (const double n : {0.1, 2.9, 250.}) c.out(std::to_string(n), n - x.to(dtype));
+        c.out("true", true - x.to(dtype));
+        c.out("integer", 1 - x.to(dtype));
+      });
+  c.out("wraps", -1 - torch::tensor({3, 7}, torch::kByte));
+  c.out("cut", -2.9 - torch::tensor({3, 7}));
+  c.out("real", c10::complex<double>(1, 0) - c.values({0.3, 2}));
+  c.out("complex", 1 - torch::complex(c.values({0.3, 2}), c.values({1, 3})));
+  c.out("infinite", INFINITY - c.values({0.3, 2}, torch::kHalf));
+}
+
 // Quotients of numbers are rounded once, also where the reciprocal is infinite or has few digits.
 PARITY_CASE(arithmetic, divided_numbers) {
   c.for_dtypes({torch::kFloat, torch::kDouble, torch::kHalf, torch::kBFloat16}, [&](torch::Dtype dtype) {
@@ -75,6 +92,11 @@ PARITY_CASE(arithmetic, errors) {
   c.throws("in_place_grows", [&] { c.randn({4}).add_(c.randn({3, 4})); });
   c.throws("in_place_float_into_int", [&] { c.arange({3}, torch::kLong).add_(c.randn({3})); });
   c.throws("bool_subtract", [&] { c.bools({3}) - c.bools({3}); });
+  c.throws("less_bytes", [&] { 300 - torch::tensor({3, 7}, torch::kByte); });
+  c.throws("less_halves", [&] { 70000 - c.values({1, 2}, torch::kHalf); });
+  c.throws("by_halves", [&] { 70000 / c.values({1, 2}, torch::kHalf); });
+  c.throws("complex_less_floats", [&] { c10::complex<double>(1, 1) - c.values({1, 2}); });
+  c.throws("less_bools", [&] { 1 - c.bools({3}); });
   c.throws("number_by_integers", [&] { 1 / c.arange({3}, torch::kLong); });
   c.throws("number_by_bools", [&] { 1.5 / c.bools({3}); });
   c.throws("complex_by_floats", [&] { c10::complex<double>(1, 2) / c.randn({3}); });

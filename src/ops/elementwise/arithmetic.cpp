@@ -271,9 +271,22 @@ Tensor& div_(Tensor& self, const Scalar& other, std::optional<std::string_view> 
   return inplace("div_", self, [&](const Tensor& old) { return rounded_quotient(old, other, mode); });
 }
 
+namespace {
+/// What elements of a tensor of this dtype and size are that is filled with the number.
+Scalar filled(const char* name, const Tensor& like, const Scalar& a) {
+  const ScalarType t = like.scalar_type();
+  check_filling_fits(name, t, like.numel(), a);
+  if (is_complex_type(t)) return a;
+  const Scalar real = a.isComplex() ? Scalar(a.toComplexDouble().real()) : a;
+  if (is_integral_type(t, false)) return wrapped(t, real.isFloatingPoint() ? Scalar(real.toLong()) : real);
+  if (t == kHalf) return static_cast<float>(Half(real.toFloat()));
+  if (t == kBFloat16) return static_cast<float>(BFloat16(real.toFloat()));
+  return t == kBool ? real : Scalar(real.toDouble());
+}
+}  // namespace
+
 Tensor operator-(const Scalar& a, const Tensor& b) {
-  const bool cut = a.isFloatingPoint() && is_integral_type(b.scalar_type(), false);
-  return subtracted_from("SubBackward0", b, cut ? Scalar(a.toLong()) : a, 1);
+  return subtracted_from("SubBackward0", b, filled("sub", b, a), 1);
 }
 
 // One division: a reciprocal may be infinite, or lose digits, where the quotient is not and does not.
@@ -281,6 +294,7 @@ Tensor operator/(const Scalar& a, const Tensor& b) {
   HB_CHECK(is_differentiable_type(b.scalar_type()), "[div] result type ", get_default_dtype().toScalarType(),
            " can't be cast to the desired output type ", b.scalar_type(),
            ": write a / tensor.to(torch::kFloat), or torch::reciprocal(tensor) * a");
+  check_filling_fits("div", b.scalar_type(), b.numel(), a);
   return hb::div(hb::full({}, a, TensorOptions(b.scalar_type()).device(b.device())), b);
 }
 
