@@ -2,6 +2,7 @@
 #include "backend/moved_rows.h"
 
 #include "cuda/kernel_file.h"
+#include "cuda/search.h"
 #include "cuda/several.h"
 #include "cuda/walk.h"
 #include "cuda/words.h"
@@ -19,14 +20,7 @@ struct JoinedRows {
   Splitter by_width;
 
   /// The part of word c.
-  __device__ int part_of(int64_t c) const {
-    int low = 0, high = parts;
-    while (high - low > 1) {
-      const int middle = (low + high) / 2;
-      (first[middle] <= c ? low : high) = middle;
-    }
-    return low;
-  }
+  __device__ int part_of(int64_t c) const { return static_cast<int>(first_beyond(first + 1, parts, c)); }
 };
 
 template <class Word>
@@ -76,10 +70,6 @@ void join_rows(void* out, int64_t rows, ArrayRef<RowPart> parts) {
     flush();
   });
 }
-void interleave(int64_t itemsize, int64_t n, void* out, const void* a, const void* b) {
-  const RowPart parts[] = {{a, itemsize}, {b, itemsize}};
-  join_rows(out, n, parts);
-}
 
 template <class Word>
 __global__ void turn_words(Word* out, const Word* in, int64_t n, int64_t width, int64_t begin, Splitter by_width) {
@@ -111,7 +101,6 @@ void turn(const Turned& t, void* out, const void* in) {
 }
 
 HB_REGISTER_CUDA(joined_rows_kernel, join_rows);
-HB_REGISTER_CUDA(interleaved_kernel, interleave);
 HB_REGISTER_CUDA(turned_kernel, turn);
 
 }  // namespace

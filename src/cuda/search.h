@@ -2,8 +2,11 @@
 
 #include <cstdint>
 
+#include "cuda/launch.h"
+
 namespace hb::cuda {
 
+#ifdef HB_DEVICE_CODE
 /// The place of the first of n ascending numbers that is beyond `value`; the last place where none is.
 template <class T>
 __device__ int64_t first_beyond(const T* numbers, int64_t n, T value) {
@@ -17,5 +20,6 @@ __device__ int64_t first_beyond(const T* numbers, int64_t n, T value) {
   }
   return low;
 }
+#endif
 
 }  // namespace hb::cuda

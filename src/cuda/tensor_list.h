@@ -6,6 +6,7 @@
 #include <halfbridge/array_ref.h>
 
 #include "cuda/launch.h"
+#include "cuda/search.h"
 
 namespace hb::cuda {
 
@@ -21,14 +22,7 @@ struct TensorList {
 
 #ifdef HB_DEVICE_CODE
   /// The tensor of a block.
-  __device__ int of_block(int block) const {
-    int low = 0, high = count;
-    while (high - low > 1) {
-      const int middle = (low + high) / 2;
-      (first[middle] <= block ? low : high) = middle;
-    }
-    return low;
-  }
+  __device__ int of_block(int block) const { return static_cast<int>(first_beyond(first + 1, count, block)); }
   __device__ int blocks_of(int tensor) const { return first[tensor + 1] - first[tensor]; }
 #endif
 };

@@ -1,4 +1,5 @@
 // Graph mode copies and compares calls of the types that graph/src/call_types.cpp lists: it has to know all kernels.
+// And CUDA has one routine for each of them.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -54,6 +55,18 @@ const std::set<std::string> kNeverCaptured = {
     "range_kernel",        "select_places_kernel",  "sorted_values_kernel"};
 
 }  // namespace
+
+// Of two registrations the one that is linked last would win.
+TEST(KernelTable, CudaHasOneRoutineForEachKernel) {
+  const std::regex registration(R"(\bHB_REGISTER_CUDA\((\w+_kernel),)");
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::directory_iterator(sources() / "src/cuda")) {
+    const std::string text = text_of(entry.path()), name = entry.path().filename().string();
+    for (std::sregex_iterator at(text.begin(), text.end(), registration), end; at != end; ++at)
+      EXPECT_TRUE(files.emplace((*at)[1], name).second) << (*at)[1] << " in " << name << " and " << files[(*at)[1]];
+  }
+  EXPECT_GT(files.size(), 100u) << "too few registrations were found: does the pattern still fit them?";
+}
 
 TEST(GraphCallTypes, ListEveryKernelThatCanBeCaptured) {
   const auto kernels = declared_kernels();
