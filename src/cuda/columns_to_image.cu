@@ -3,10 +3,9 @@
 
 #include <algorithm>
 
-#include "backend/pool.h"
-
 #include "cuda/kernel_file.h"
 #include "cuda/planes.h"
+#include "cuda/pool_rules.h"
 
 namespace hb::cuda {
 namespace {
@@ -14,11 +13,7 @@ namespace {
 using Rule = PoolRuleOf<Divisor>;
 
 Rule rule_of(const Windows& w, int64_t size, int64_t most) {
-  Rule rule;
-  rule.in = Divisor(size, most), rule.out = Divisor(w.out, most);
-  rule.step = Divisor(w.step, most), rule.stride = Divisor(w.stride, most);
-  rule.kernel = w.kernel, rule.padding = w.padding;
-  return rule;
+  return with_divisors({size, w.out, w.step, w.kernel, w.stride, w.padding}, most);
 }
 /// Of a plane.
 struct Rules {

@@ -2,6 +2,7 @@
 #include "cuda/gemm.h"
 #include "cuda/kernel_file.h"
 #include "cuda/reduce_rows.h"
+#include "cuda/row_pieces.h"
 
 namespace hb::cuda {
 namespace {
@@ -44,9 +45,7 @@ struct Dot : TwoInputs<T> {
 bool dot_product(const Gemm& g) {
   constexpr int64_t kEnough = 1 << 14;
   const bool neighbours = g.m == 1 && g.n == 1 && g.batch_count() == 1 && g.a.col == 1 && g.b.row == 1;
-  const auto aligned = [](const void* at) { return reinterpret_cast<uintptr_t>(at) % 16 == 0; };
-  if (!is_floating_type(g.dtype) || !neighbours || g.k < kEnough || !aligned(g.a.data) || !aligned(g.b.data))
-    return false;
+  if (!is_floating_type(g.dtype) || !neighbours || g.k < kEnough || !begin_vectors(g.a.data, g.b.data)) return false;
   HB_FLOATING_SWITCH(current_function(), g.dtype, [&](auto type) {
     using T = decltype(type);
     const T *const a = static_cast<const T*>(g.a.data), *const b = static_cast<const T*>(g.b.data);

@@ -7,6 +7,7 @@
 #include "cuda/reduce_rows.h"
 #include "cuda/register.h"
 #include "cuda/report.h"
+#include "cuda/row_pieces.h"
 #include "cuda/scratch.h"
 #include "formulas/reduce_step.h"
 
@@ -29,7 +30,8 @@ struct Found {
 };
 template <class C, bool Largest>
 __device__ Found<C> nothing_found() {
-  return {formula::start < Largest ? ReduceOp::max : ReduceOp::min, C > (), -1};
+  constexpr ReduceOp op = Largest ? ReduceOp::max : ReduceOp::min;
+  return {formula::start<op, C>(), -1};
 }
 
 template <class T, bool Largest>
@@ -148,17 +150,13 @@ __device__ bool same(const T& a, const T& b) {
     return a == b;
 }
 
-template <class T>
-struct alignas(16) Vector {
-  T x[16 / sizeof(T)];
-};
 /// By vectors, and what is left behind them by elements.
 template <class T>
 __global__ void __launch_bounds__(kThreads) compare(const T* a, const T* b, int64_t n, int64_t vectors, int* differs) {
-  constexpr int kEach = 16 / sizeof(T);
+  constexpr int kEach = kRowEach<T>;
   bool mine = false;
   HB_GRID_LOOP(i, vectors) {
-    const auto v = load_vector<Vector<T>>(a + i * kEach), w = load_vector<Vector<T>>(b + i * kEach);
+    const auto v = load_vector<RowVector<T>>(a + i * kEach), w = load_vector<RowVector<T>>(b + i * kEach);
 #pragma unroll
     for (int e = 0; e < kEach; ++e) mine |= !same(v.x[e], w.x[e]);
   }
@@ -167,10 +165,10 @@ __global__ void __launch_bounds__(kThreads) compare(const T* a, const T* b, int6
 }
 template <class T>
 void launch_compare(const Tensor& a, const Tensor& b, int* differs) {
-  const T *const x = static_cast<const T*>(a.impl().visible_data()), *const y =
-                                                                         static_cast<const T*>(b.impl().visible_data());
-  const bool aligned = (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 16 == 0;
-  const int64_t n = a.numel(), vectors = aligned ? n / static_cast<int64_t>(16 / sizeof(T)) : 0;
+  const auto* const x = static_cast<const T*>(a.impl().visible_data());
+  const auto* const y = static_cast<const T*>(b.impl().visible_data());
+  const bool aligned = begin_vectors(x, y);
+  const int64_t n = a.numel(), vectors = aligned ? n / kRowEach<T> : 0;
   HB_LAUNCH(compare<T>, blocks_for(aligned ? vectors : n), kThreads, 0, current_stream(), x, y, n, vectors, differs);
 }
 

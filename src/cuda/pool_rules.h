@@ -7,6 +7,12 @@
 
 namespace hb::cuda {
 
+/// `most`: the largest number that the rule divides.
+inline PoolRuleOf<Divisor> with_divisors(const PoolRule& r, int64_t most) {
+  return {Divisor(r.in, most), Divisor(r.out, most), Divisor(r.step, most), r.kernel, Divisor(r.stride, most),
+          r.padding,           r.adaptive,           r.counts_padding};
+}
+
 /// The windows as a kernel is given them, by value.
 struct PoolRules {
   PoolRuleOf<Divisor> dim[3];
@@ -17,11 +23,7 @@ struct PoolRules {
     int64_t most = std::max(w.inputs(), w.outputs()) * inmost;  // of what is divided
     for (const PoolRule& d : w.dim)
       most = std::max(most, d.adaptive ? (d.in + 1) * (d.out + 1) + d.in : d.in + 2 * d.padding + d.kernel * d.step);
-    for (int d = 0; d < 3; ++d) {
-      const PoolRule& r = w.dim[d];
-      dim[d] = {Divisor(r.in, most), Divisor(r.out, most), Divisor(r.step, most), r.kernel, Divisor(r.stride, most),
-                r.padding,           r.adaptive,           r.counts_padding};
-    }
+    for (int d = 0; d < 3; ++d) dim[d] = with_divisors(w.dim[d], most);
     channels = Divisor(inmost, most);
   }
   HB_HD int64_t inputs() const { return dim[0].in * dim[1].in * dim[2].in; }

@@ -124,20 +124,13 @@ void sort(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l
 }
 HB_REGISTER_CUDA(order_kernel, sort);
 
-// Values alone: keys from which they can be made again, with zeros of both signs apart, and one NaN.
+// Values alone: keys from which they can be made again.
 template <class T>
 __global__ void make_whole_keys(SortKey<T>* keys, const T* in, int64_t n) {
-  constexpr KeyRule rule = key_rule<T>();
-  constexpr auto top = static_cast<SortKey<T>>(rule.top);
   HB_GRID_LOOP(i, n) {
     SortKey<T> bits = 0;
     memcpy(&bits, &in[i], sizeof(T));
-    if (!rule.floating)
-      keys[i] = bits ^ top;
-    else if (static_cast<SortKey<T>>(bits & ~top) > static_cast<SortKey<T>>(rule.infinity))
-      keys[i] = static_cast<SortKey<T>>(~SortKey<T>{0});
-    else
-      keys[i] = static_cast<SortKey<T>>(bits & top ? ~bits : bits | top);
+    keys[i] = whole_key_of_bits(bits, key_rule<T>());
   }
 }
 template <class T>

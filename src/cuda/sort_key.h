@@ -29,15 +29,19 @@ constexpr KeyRule key_rule() {
                                                 : 0x7c00;
   return rule;
 }
-/// NaN is the largest; zeros of both signs are equal.
+/// NaN is the largest, and there is one; zeros of both signs are apart.
+template <class W>
+__device__ inline W whole_key_of_bits(W bits, const KeyRule& rule) {
+  const W top = static_cast<W>(rule.top);
+  if (!rule.floating) return bits ^ top;
+  if (static_cast<W>(bits & ~top) > static_cast<W>(rule.infinity)) return static_cast<W>(~W{0});
+  return static_cast<W>(bits & top ? ~bits : bits | top);
+}
+/// Zeros of both signs are equal.
 template <class W>
 __device__ inline W key_of_bits(W bits, const KeyRule& rule) {
   const W top = static_cast<W>(rule.top);
-  if (!rule.floating) return bits ^ top;
-  const W magnitude = bits & static_cast<W>(~top);
-  if (magnitude > static_cast<W>(rule.infinity)) return static_cast<W>(~W{0});
-  if (magnitude == 0) return top;
-  return static_cast<W>(bits & top ? ~bits : bits | top);
+  return rule.floating && static_cast<W>(bits & ~top) == 0 ? top : whole_key_of_bits(bits, rule);
 }
 
 /// The same of a value, whatever its width.
