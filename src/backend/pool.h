@@ -68,8 +68,9 @@ struct PoolWindows {
   }
 };
 HB_NO_OPERANDS(PoolWindows)
-// x (N, C, spatial…), y: physically channels-last; on CUDA all may also be contiguous. index: int32 (on CUDA also
-// int64), the place of the largest within its plane, laid out as y.
+// x (N, C, spatial…) that is read: physically channels-last or contiguous. y, index and all of gradients:
+// channels-last; on CUDA they may also be contiguous. index: int32 (on CUDA also int64), the place of the largest
+// within its plane, laid out as y.
 HB_API inline Kernel<void(const Tensor& y, const Tensor& index, const Tensor& x, const PoolWindows& w)> max_pool_kernel{
     "max_pool"};
 HB_API inline Kernel<void(const Tensor& grad_x, const Tensor& grad_y, const Tensor& index, const PoolWindows& w)>

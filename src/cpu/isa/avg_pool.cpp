@@ -37,13 +37,15 @@ inline __attribute__((always_inline)) void average_of_window(const PoolWindows& 
 }
 
 template <class T>
-void avg_pool_of(T* y, const T* x, int64_t batch, int64_t channels, const PoolWindows& w) {
-  const int64_t outputs = w.outputs(), inputs = w.inputs();
-  parallel_for(0, batch * outputs, grain_for(channels), [&](int64_t from, int64_t to) {
+void avg_pool_of(T* y, const Images<T>& x, const PoolWindows& w) {
+  const int64_t outputs = w.outputs(), channels = x.channels;
+  parallel_for(0, x.batch * outputs, grain_for(channels), [&](int64_t from, int64_t to) {
+    ImageReader<T> images(x);
     for (int64_t at = from; at < to; ++at) {
-      const int64_t n = at / outputs, o = at % outputs;
+      const T* const whole = images[at / outputs];
+      const int64_t o = at % outputs;
       for (int64_t c = 0, run; c < channels; c += run) {
-        const T* image = x + n * inputs * channels + c;
+        const T* image = whole + c;
         T* out = y + at * channels + c;
         run = std::min(kRun, channels - c);
         if (run < 64 && run >= 16)
@@ -119,8 +121,11 @@ struct Averages {
 void avg_pool(const Tensor& y, const Tensor& x, const PoolWindows& w) {
   HB_FLOATING_SWITCH("avg_pool", x.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    const Averages a(w, x.size(1));
-    avg_pool_of(at<T>(y), at<T>(x), x.size(0), a.channels, a.w);
+    Images<T> images(x);
+    if (!images.last) return avg_pool_of(at<T>(y), images, w);
+    const Averages a(w, images.channels);
+    images.channels = a.channels;
+    avg_pool_of(at<T>(y), images, a.w);
   });
 }
 void avg_pool_backward(const Tensor& grad_x, const Tensor& grad_y, const PoolWindows& w) {

@@ -8,19 +8,14 @@ namespace {
 
 template <class T>
 void transpose_of(int64_t batch, int64_t rows, int64_t cols, T* out, const T* in) {
-  constexpr int64_t kTile = kTransposeTile, item = sizeof(T);
-  const int64_t col_tiles = (cols + kTile - 1) / kTile;
-  // Bands of output rows: writes stay in one place.
-  const auto band = [&](int64_t at) {
-    const int64_t first = at / col_tiles * rows * cols, c = at % col_tiles * kTile, cn = std::min(kTile, cols - c);
-    for (int64_t r = 0; r < rows; r += kTile)
-      transpose_tile<T>(reinterpret_cast<char*>(out + first + c * rows + r), rows * item,
-                        reinterpret_cast<const char*>(in + first + r * cols + c), cols * item, cn,
-                        std::min(kTile, rows - r));
-  };
-  parallel_for(0, batch * col_tiles, std::max<int64_t>(1, kGrain / (kTile * std::max<int64_t>(rows, 1))),
+  constexpr int64_t kTile = kTransposeTile;
+  const int64_t bands = (cols + kTile - 1) / kTile;
+  parallel_for(0, batch * bands, std::max<int64_t>(1, kGrain / (kTile * std::max<int64_t>(rows, 1))),
                [&](int64_t from, int64_t to) {
-                 for (int64_t at = from; at < to; ++at) band(at);
+                 for (int64_t at = from; at < to; ++at) {
+                   const int64_t first = at / bands * rows * cols;
+                   transpose_band(out + first, in + first, rows, cols, at % bands * kTile);
+                 }
                });
 }
 

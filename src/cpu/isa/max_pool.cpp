@@ -45,13 +45,15 @@ inline __attribute__((always_inline)) void max_of_window(const PoolWindows& w, i
 }
 
 template <class T>
-void max_pool_of(T* y, int32_t* index, const T* x, int64_t batch, int64_t channels, const PoolWindows& w) {
-  const int64_t outputs = w.outputs(), inputs = w.inputs();
-  parallel_for(0, batch * outputs, grain_for(channels), [&](int64_t from, int64_t to) {
+void max_pool_of(T* y, int32_t* index, const Images<T>& x, const PoolWindows& w) {
+  const int64_t outputs = w.outputs(), channels = x.channels;
+  parallel_for(0, x.batch * outputs, grain_for(channels), [&](int64_t from, int64_t to) {
+    ImageReader<T> images(x);
     for (int64_t at = from; at < to; ++at) {
-      const int64_t n = at / outputs, o = at % outputs;
+      const T* const whole = images[at / outputs];
+      const int64_t o = at % outputs;
       for (int64_t c0 = 0; c0 < channels; c0 += kMaxRun) {
-        const T* image = x + n * inputs * channels + c0;
+        const T* image = whole + c0;
         const int64_t out = at * channels + c0, run = channels - c0;
         int32_t* place = index ? index + out : nullptr;
         if (run >= kMaxRun) {
@@ -290,7 +292,7 @@ void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int6
 void max_pool(const Tensor& y, const Tensor& index, const Tensor& x, const PoolWindows& w) {
   HB_FLOATING_SWITCH("max_pool", x.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    max_pool_of(at<T>(y), at<int32_t>(index), at<T>(x), x.size(0), x.size(1), w);
+    max_pool_of(at<T>(y), at<int32_t>(index), Images<T>(x), w);
   });
 }
 void max_pool_backward(const Tensor& grad_x, const Tensor& grad_y, const Tensor& index, const PoolWindows& w) {

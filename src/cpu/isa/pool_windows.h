@@ -8,7 +8,9 @@
 
 #include "backend/pool.h"
 #include "cpu/isa/isa.h"
+#include "cpu/isa/transpose.h"
 #include "cpu/parallel.h"
+#include "cpu/scratch.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -39,6 +41,47 @@ template <class T>
 T* at(const Tensor& t) {
   return t.defined() ? static_cast<T*>(t.impl().raw_data()) : nullptr;
 }
+
+/// What pooling reads: images whose memory is channels-last, or contiguous.
+template <class T>
+struct Images {
+  const T* data;
+  int64_t batch, channels, places;
+  bool last;  // how they lie
+  explicit Images(const Tensor& x)
+      : data(at<const T>(x)),
+        batch(x.size(0)),
+        channels(x.size(1)),
+        places(x.numel() / (batch * channels)),
+        last(channels == 1 || places == 1 || !x.impl().physically_contiguous()) {}
+};
+
+/// One image after the other as channels-last, for one thread: the last one that was turned stays.
+template <class T>
+class ImageReader {
+  using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+
+ public:
+  explicit ImageReader(const Images<T>& images) : images_(images) {
+    const size_t bytes = images.channels * images.places * sizeof(T);
+    if (!images.last) turned_ = static_cast<T*>(scratch_buffer(Scratch::convert_a, bytes));
+  }
+  const T* operator[](int64_t n) {
+    const T* image = images_.data + n * images_.channels * images_.places;
+    if (images_.last) return image;
+    if (n != here_)
+      for (int64_t c = 0; c < images_.places; c += kTransposeTile)
+        transpose_band(reinterpret_cast<Bits*>(turned_), reinterpret_cast<const Bits*>(image), images_.channels,
+                       images_.places, c);
+    here_ = n;
+    return turned_;
+  }
+
+ private:
+  const Images<T>& images_;
+  T* turned_ = nullptr;
+  int64_t here_ = -1;
+};
 
 }  // namespace
 }  // namespace hb::cpu::HB_ISA

@@ -36,41 +36,58 @@ void with_op(ScanOp op, const F& f) {
   f(std::integral_constant<ScanOp, ScanOp::prod>());
 }
 
-/// A contiguous line.
-template <ScanOp op, class T>
-void accumulate(T* out, const T* in, int64_t n) {
+/// A contiguous line of integers, added.
+template <class T>
+void add_up(T* out, const T* in, int64_t n) {
   using C = Carried<T>;
+  const auto sum = combined<ScanOp::sum, C>;
   C carried = static_cast<C>(in[0]);
   out[0] = in[0];
   int64_t i = 1;
-  if constexpr (std::is_integral_v<T> && op == ScanOp::sum) {
-    for (; i + 4 <= n; i += 4) {  // one sum waits for the sum before, not four
-      const auto at = [&](int64_t k) { return static_cast<C>(in[i + k]); };
-      const C two = combined<op>(at(0), at(1)), three = combined<op>(two, at(2)), four = combined<op>(three, at(3));
-      const C first = combined<op>(carried, at(0));
-      out[i + 1] = static_cast<T>(combined<op>(carried, two));
-      out[i + 2] = static_cast<T>(combined<op>(carried, three));
-      carried = combined<op>(carried, four);
-      out[i] = static_cast<T>(first), out[i + 3] = static_cast<T>(carried);
-    }
+  for (; i + 4 <= n; i += 4) {  // one sum waits for the sum before, not four
+    const auto at = [&](int64_t k) { return static_cast<C>(in[i + k]); };
+    const C two = sum(at(0), at(1)), three = sum(two, at(2)), four = sum(three, at(3)), first = sum(carried, at(0));
+    out[i + 1] = static_cast<T>(sum(carried, two));
+    out[i + 2] = static_cast<T>(sum(carried, three));
+    carried = sum(carried, four);
+    out[i] = static_cast<T>(first), out[i + 3] = static_cast<T>(carried);
   }
   for (; i < n; ++i) {
-    carried = combined<op>(carried, static_cast<C>(in[i]));
+    carried = sum(carried, static_cast<C>(in[i]));
     out[i] = static_cast<T>(carried);
   }
 }
 
+constexpr int kLines = 4;  // contiguous ones that go together: each step of one waits for the step before
+
+/// `lines` contiguous lines of n elements.
+template <ScanOp op, int lines, class T>
+void accumulate(T* out, const T* in, int64_t n) {
+  using C = Carried<T>;
+  C carried[lines];
+  for (int r = 0; r < lines; ++r) carried[r] = static_cast<C>(in[r * n]), out[r * n] = in[r * n];
+  for (int64_t i = 1; i < n; ++i)
+#pragma GCC unroll 4
+    for (int r = 0; r < lines; ++r) {
+      carried[r] = combined<op>(carried[r], static_cast<C>(in[r * n + i]));
+      out[r * n + i] = static_cast<T>(carried[r]);
+    }
+}
+
 /// The scan of a half type, converted a run at a time.
-template <ScanOp op, class T>
+template <ScanOp op, int lines, class T>
 void accumulate_half(T* out, const T* in, int64_t n) {
   constexpr int64_t kRun = 512;
-  float values[kRun], carried = 0;
+  float values[lines][kRun], carried[lines];
   for (int64_t at = 0; at < n; at += kRun) {
     const int64_t count = std::min(kRun, n - at);
-    load(in + at, values, count);
-    for (int64_t i = 0; i < count; ++i)
-      values[i] = carried = at + i == 0 ? values[0] : combined<op>(carried, values[i]);
-    store(values, out + at, count);
+    for (int r = 0; r < lines; ++r) load(in + r * n + at, values[r], count);
+    if (at == 0)
+      for (int r = 0; r < lines; ++r) carried[r] = values[r][0];
+    for (int64_t i = at == 0 ? 1 : 0; i < count; ++i)
+#pragma GCC unroll 4
+      for (int r = 0; r < lines; ++r) values[r][i] = carried[r] = combined<op>(carried[r], values[r][i]);
+    for (int r = 0; r < lines; ++r) store(values[r], out + r * n + at, count);
   }
 }
 
@@ -200,27 +217,34 @@ void scan_columns(T* out, int64_t* places, const T* in, Lines l, ScanOp op) {
   });
 }
 
-template <ScanOp op, class T>
-void scan_line(T* out, const T* in, int64_t n) {
+template <ScanOp op, int lines, class T>
+void scan_some_lines(T* out, const T* in, int64_t n) {
   if constexpr (is_half_v<T>)
-    accumulate_half<op>(out, in, n);
+    accumulate_half<op, lines>(out, in, n);
   else
-    accumulate<op>(out, in, n);
+    accumulate<op, lines>(out, in, n);
+}
+
+/// `lines` lines of n elements, which lie one behind the other.
+template <ScanOp op, class T>
+void scan_rows(T* out, const T* in, int64_t lines, int64_t n) {
+  const T* const end = in + lines * n;
+  if constexpr (std::is_integral_v<T> && op == ScanOp::sum) {
+    for (; in != end; in += n, out += n) add_up(out, in, n);
+  } else {
+    for (; end - in >= kLines * n; in += kLines * n, out += kLines * n) scan_some_lines<op, kLines>(out, in, n);
+    for (; in != end; in += n, out += n) scan_some_lines<op, 1>(out, in, n);
+  }
 }
 
 template <class T>
 void scan_lines(T* out, int64_t* at, const T* in, Lines l, ScanOp op) {
   if (l.inner > 1) return scan_columns(out, at, in, l, op);
   parallel_for(0, l.outer, std::max<int64_t>(1, kGrain / (4 * l.n)), [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; ++i) {
-      const int64_t from = i * l.n;
-      if (op == ScanOp::max)
-        extremum<true>(out + from, at + from, in + from, l.n);
-      else if (op == ScanOp::min)
-        extremum<false>(out + from, at + from, in + from, l.n);
-      else
-        with_op(op, [&](auto constant) { scan_line<constant.value>(out + from, in + from, l.n); });
-    }
+    if (op != ScanOp::max && op != ScanOp::min)
+      return with_op(op, [&](auto its) { scan_rows<its.value>(out + b * l.n, in + b * l.n, e - b, l.n); });
+    for (int64_t from = b * l.n; from < e * l.n; from += l.n)
+      (op == ScanOp::max ? extremum<true, T> : extremum<false, T>)(out + from, at + from, in + from, l.n);
   });
 }
 

@@ -137,5 +137,16 @@ inline void transpose_tile<uint64_t>(char* to, int64_t to_row, const char* from,
   transpose_squares<uint64_t, __m256d, 4, 2>(to, to_row, from, from_row, rows, columns);
 }
 
+/// The rows of `out`, which has `cols` of them, that one tile of columns of `in` fills from column `c` on: writes stay
+/// in one place.
+template <class T>
+inline void transpose_band(T* out, const T* in, int64_t rows, int64_t cols, int64_t c) {
+  constexpr int64_t kTile = kTransposeTile, item = sizeof(T);
+  for (int64_t r = 0; r < rows; r += kTile)
+    transpose_tile<T>(reinterpret_cast<char*>(out + c * rows + r), rows * item,
+                      reinterpret_cast<const char*>(in + r * cols + c), cols * item, std::min(kTile, cols - c),
+                      std::min(kTile, rows - r));
+}
+
 }  // namespace
 }  // namespace hb::cpu::HB_ISA

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include <halfbridge/ops.h>
+#include <halfbridge/threads.h>
 
 #include "autocast/autocast.h"
 #include "autograd/named.h"
@@ -50,6 +51,14 @@ struct Layout {
                 : empty(sizes, TensorOptions(dtype).device(device));
   }
   Tensor operand(const Tensor& t) const { return last ? ops::to_channels_last(t) : ops::to_contiguous(t); }
+  /// The images that are pooled. Contiguous ones are turned one by one as they are read, where that is near enough and
+  /// each thread has one.
+  Tensor images(const Tensor& x) const {
+    constexpr int64_t kNearBytes = 256 << 10;
+    const bool one_by_one = !x.device().is_cuda() && x.impl().physically_contiguous() &&
+                            x.size(0) >= get_num_threads() && x.nbytes() / x.size(0) <= kNearBytes;
+    return one_by_one ? x : operand(x);
+  }
 };
 
 Tensor avg(const Tensor& x, const Windows& w, const NodeNames& names = kAverage);
@@ -67,7 +76,7 @@ Tensor avg_transposed(const Tensor& g, const DimVector& sizes, Layout lies, cons
 Tensor avg(const Tensor& x, const Windows& w, const NodeNames& names) {
   const Layout lies(x);
   Tensor out = lies.result(output_sizes(x, *w), x.scalar_type(), x.device());
-  if (out.numel()) avg_pool_kernel(x.device())(out, lies.operand(x), *w);
+  if (out.numel()) avg_pool_kernel(x.device())(out, lies.images(x), *w);
   if (needs_grad(x)) {
     record(node_name(names, x), out, {&x},
            [w, lies, &names, sizes = DimVector(x.impl().sizes())](Backward& b) -> variable_list {
@@ -100,7 +109,7 @@ Tensor max_of(const Tensor& x, const Windows& w, Tensor* index, const NodeNames&
              x.sizes());
     place = lies.result(sizes, index && x.device().is_cuda() ? kLong : kInt, x.device());  // CUDA's are what is seen
   }
-  if (out.numel()) max_pool_kernel(x.device())(out, place, lies.operand(x), *w);
+  if (out.numel()) max_pool_kernel(x.device())(out, place, lies.images(x), *w);
   if (graph) {
     record(node_name(names, x), out, {&x}, {SavedTensor::input(place)},
            [w, lies, &names, in = DimVector(x.impl().sizes())](Backward& b, auto& s) -> variable_list {
