@@ -156,6 +156,45 @@ TEST(QuickLoops, RunsAndRunningSums) {
   }
 }
 
+// Several lines that lie one behind the other are scanned together.
+TEST(QuickLoops, ScannedLines) {
+  for (int64_t lines : {1, 2, 3, 4, 7, 9})
+    for (int64_t n : {1, 2, 5, 512, 1030})
+      for (auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16, hb::kHalf, hb::kLong, hb::kInt, hb::kBool}) {
+        const Tensor x = normal({lines, n}, hb::kDouble).to(dtype);
+        const auto [high, high_at] = hb::cummax(x, 1);
+        const auto [low, low_at] = hb::cummin(x, 1);
+        const Tensor sums = x.cumsum(1), products = x.cumprod(1);
+        for (int64_t i = 0; i < lines; ++i) {
+          const std::string what = std::string(hb::toString(dtype)) + ", line " + std::to_string(i);
+          expect_same(sums[i], x[i].cumsum(0), what + ", sums");
+          expect_same(products[i], x[i].cumprod(0), what + ", products");
+          const auto [most, most_at] = hb::cummax(x[i], 0);
+          const auto [least, least_at] = hb::cummin(x[i], 0);
+          expect_same(high[i], most, what + ", largest"), expect_same(high_at[i], most_at, what + ", place of largest");
+          expect_same(low[i], least, what + ", smallest"),
+              expect_same(low_at[i], least_at, what + ", place of smallest");
+        }
+      }
+}
+
+// Poolings turn images that lie contiguous one by one.
+TEST(QuickLoops, PooledImages) {
+  for (int64_t batch : {1, 4, 9})
+    for (int64_t channels : {1, 3, 16, 37})
+      for (auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16, hb::kHalf}) {
+        const Tensor x = normal({batch, channels, 34, 19}, dtype), last = x.contiguous(hb::MemoryFormat::ChannelsLast);
+        const std::string what = std::to_string(batch) + " of " + std::to_string(channels) + ", " + hb::toString(dtype);
+        const auto [largest, places] = hb::max_pool2d_with_indices(x, 3, 2, 1);
+        const auto [as_last, places_as_last] = hb::max_pool2d_with_indices(last, 3, 2, 1);
+        expect_same(largest, as_last.contiguous(), what + ", largest");
+        expect_same(places, places_as_last.contiguous(), what + ", places");
+        expect_same(hb::avg_pool2d(x, 2), hb::avg_pool2d(last, 2).contiguous(), what + ", means");
+        expect_same(hb::avg_pool2d(x, {3, 1}), hb::avg_pool2d(last, {3, 1}).contiguous(), what + ", means of columns");
+        expect_same(hb::adaptive_avg_pool2d(x, {2, 5}), hb::adaptive_avg_pool2d(last, {2, 5}).contiguous(), what);
+      }
+}
+
 TEST(QuickLoops, EverySecond) {
   for (int64_t n : {1, 2, 15, 33, 70})
     for (auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16, hb::kHalf, hb::kLong, hb::kComplexDouble}) {

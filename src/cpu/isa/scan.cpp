@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "backend/sort.h"
-#include "cpu/isa/lanes.h"
 #include "cpu/isa/vec.h"
 #include "formulas/carried.h"
 
@@ -108,60 +107,24 @@ void accumulate_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t 
   }
 }
 
-using Places = Vector<int64_t>;
-constexpr int kPlaces = kLanes<int64_t>;
-
-/// The lanes moved up by `by`; the lowest stay.
-template <int by>
-inline Places moved_up(Places v) {
-  Places from;
-  for (int k = 0; k < kPlaces; ++k) from[k] = k < by ? k : k - by;
-  return __builtin_shuffle(v, from);
-}
-/// In each lane, the largest (smallest) up to it.
-template <bool kLargest, int by = 1>
-inline Places running(Places v) {
-  const Places below = moved_up<by>(v);
-  v = (kLargest ? v > below : v < below) ? v : below;
-  if constexpr (2 * by < kPlaces)
-    return running<kLargest, 2 * by>(v);
-  else
-    return v;
-}
-
-/// A line of integers, without branches: they are often equal, which nobody could foretell. A vector's values meet each
-/// other before they meet the largest so far, for which the next vector waits.
-template <bool kLargest, class T>
+/// `lines` contiguous lines of integers, without branches: they are often equal, which nobody could foretell.
+template <bool kLargest, int lines, class T>
 void extremum_of_integers(T* out, int64_t* at, const T* in, int64_t n) {
-  using Values = typename LanesOf<T, kPlaces>::Unaligned;
-  Places best = Places{} + static_cast<int64_t>(in[0]), place{}, here;
-  for (int k = 0; k < kPlaces; ++k) here[k] = k;
-  int64_t i = 0;
-  for (; i + kPlaces <= n; i += kPlaces, here += kPlaces) {
-    const Places own = __builtin_convertvector(*reinterpret_cast<const Values*>(in + i), Places);
-    const Places most = running<kLargest>(own);
-    const Places found = running<true>(own == most ? here : Places{});
-    const auto behind = kLargest ? most < best : most > best;
-    best = behind ? best : most, place = behind ? place : found;
-    *reinterpret_cast<Values*>(out + i) = __builtin_convertvector(best, Values);
-    store<int64_t>(at + i, place);
-    const Places last = Places{} + (kPlaces - 1);
-    best = __builtin_shuffle(best, last), place = __builtin_shuffle(place, last);
-  }
-  T value = static_cast<T>(best[0]);
-  int64_t its = place[0];
-  for (; i < n; ++i) {
-    const bool behind = kLargest ? in[i] < value : in[i] > value;
-    out[i] = value = behind ? value : in[i], at[i] = its = behind ? its : i;
-  }
+  T value[lines];
+  int64_t place[lines] = {};
+  for (int r = 0; r < lines; ++r) value[r] = in[r * n];
+  for (int64_t i = 0; i < n; ++i)
+#pragma GCC unroll 2
+    for (int r = 0; r < lines; ++r) {
+      const T v = in[r * n + i];
+      const bool behind = kLargest ? v < value[r] : v > value[r];
+      out[r * n + i] = value[r] = behind ? value[r] : v;
+      at[r * n + i] = place[r] = behind ? place[r] : i;
+    }
 }
 
 template <bool kLargest, class T>
 void extremum(T* out, int64_t* at, const T* in, int64_t n) {
-  if constexpr (std::is_integral_v<T>) {
-    using Number = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
-    return extremum_of_integers<kLargest>(reinterpret_cast<Number*>(out), at, reinterpret_cast<const Number*>(in), n);
-  }
   using C = Compared<T>;
   T value = in[0];
   C best = static_cast<C>(value);
@@ -237,14 +200,26 @@ void scan_rows(T* out, const T* in, int64_t lines, int64_t n) {
   }
 }
 
+template <bool kLargest, class T>
+void extremum_rows(T* out, int64_t* at, const T* in, int64_t lines, int64_t n) {
+  const T* const end = in + lines * n;
+  if constexpr (std::is_integral_v<T>) {
+    // Two together, no more: each is read in one place and written in two, and lines may be a page apart.
+    for (; end - in >= 2 * n; in += 2 * n, out += 2 * n, at += 2 * n) extremum_of_integers<kLargest, 2>(out, at, in, n);
+    if (in != end) extremum_of_integers<kLargest, 1>(out, at, in, n);
+  } else {
+    for (; in != end; in += n, out += n, at += n) extremum<kLargest>(out, at, in, n);
+  }
+}
+
 template <class T>
 void scan_lines(T* out, int64_t* at, const T* in, Lines l, ScanOp op) {
   if (l.inner > 1) return scan_columns(out, at, in, l, op);
   parallel_for(0, l.outer, std::max<int64_t>(1, kGrain / (4 * l.n)), [&](int64_t b, int64_t e) {
-    if (op != ScanOp::max && op != ScanOp::min)
-      return with_op(op, [&](auto its) { scan_rows<its.value>(out + b * l.n, in + b * l.n, e - b, l.n); });
-    for (int64_t from = b * l.n; from < e * l.n; from += l.n)
-      (op == ScanOp::max ? extremum<true, T> : extremum<false, T>)(out + from, at + from, in + from, l.n);
+    const int64_t first = b * l.n;
+    if (op == ScanOp::max) return extremum_rows<true>(out + first, at + first, in + first, e - b, l.n);
+    if (op == ScanOp::min) return extremum_rows<false>(out + first, at + first, in + first, e - b, l.n);
+    with_op(op, [&](auto its) { scan_rows<its.value>(out + first, in + first, e - b, l.n); });
   });
 }
 
