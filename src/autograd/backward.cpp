@@ -89,10 +89,9 @@ variable_list gradients(const variable_list& outputs, const variable_list& input
   variable_list out;
   for (size_t i = 0; i < inputs.size(); ++i) {
     out.push_back(scaled.returned(inputs[i], pass.captured(i)));
-    HB_CHECK(
-        allow_unused || out.back().defined(),
-        "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
-        "is the desired behavior.");
+    HB_CHECK(allow_unused || out.back().defined(), "element ", i,
+             " of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
+             "is the desired behavior.");
   }
   return out;
 }
