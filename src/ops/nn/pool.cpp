@@ -2,7 +2,6 @@
 #include <limits>
 
 #include <halfbridge/ops.h>
-#include <halfbridge/threads.h>
 
 #include "autocast/autocast.h"
 #include "autograd/named.h"
@@ -51,12 +50,11 @@ struct Layout {
                 : empty(sizes, TensorOptions(dtype).device(device));
   }
   Tensor operand(const Tensor& t) const { return last ? ops::to_channels_last(t) : ops::to_contiguous(t); }
-  /// The images that are pooled. Contiguous ones are turned one by one as they are read, where that is near enough and
-  /// each thread has one.
+  /// The images that are pooled. Contiguous ones are turned one by one as they are read, where that is near enough.
   Tensor images(const Tensor& x) const {
     constexpr int64_t kNearBytes = 256 << 10;
-    const bool one_by_one = !x.device().is_cuda() && x.impl().physically_contiguous() &&
-                            x.size(0) >= get_num_threads() && x.nbytes() / x.size(0) <= kNearBytes;
+    const bool one_by_one = !x.device().is_cuda() && x.impl().physically_contiguous() && x.size(0) > 1 &&
+                            static_cast<int64_t>(x.nbytes()) / x.size(0) <= kNearBytes;
     return one_by_one ? x : operand(x);
   }
 };
