@@ -33,7 +33,9 @@ TEST(ScriptRun, ArchivesComputeWhatWasRecorded) {
   const auto y = module.forward({module.attr("example").toTensor()}).toTensor();
   EXPECT_TRUE(torch::allclose(y, module.attr("expected").toTensor(), 1e-4, 1e-5));
   const auto frozen = torch::jit::freeze(module);
-  EXPECT_TRUE(frozen.get_method("forward")({module.attr("example")}).toTensor().equal(y));
+  // What is folded into constants may be rounded otherwise: by AVX2 one value differs in its last bit.
+  const auto of_frozen = frozen.get_method("forward")({module.attr("example")}).toTensor();
+  EXPECT_TRUE(torch::allclose(of_frozen, y, 1e-5, 1e-6)) << (of_frozen - y).abs().max();
 }
 
 TEST(ScriptRun, GradientsReachTheParameters) {
