@@ -37,8 +37,8 @@ endfunction()
 
 program_test(mlp_mnist mlp_mnist --dropout 0)
 program_test(mlp_mnist_adam mlp_mnist --dropout 0 --optimizer adam --seed 7)
-# Thereafter the loss falls so fast that an element which wins its window by the last bit (two threads of AVX2 let one do so
-# in step 10) is seen in the third digit 20 steps later.
+# After 25 steps the loss falls so fast that one element which won its pooling window by the last bit (with two threads of
+# AVX2 in step 10) is seen in the third digit.
 program_test(lenet_dataloader lenet_dataloader --dropout 0 --steps 25)
 program_test(resnet32 resnet32)
 program_test(dcgan dcgan)
