@@ -37,9 +37,9 @@ endfunction()
 
 program_test(mlp_mnist mlp_mnist --dropout 0)
 program_test(mlp_mnist_adam mlp_mnist --dropout 0 --optimizer adam --seed 7)
-# After 25 steps the loss falls so fast that one element which won its pooling window by the last bit (with two threads of
-# AVX2 in step 10) is seen in the third digit.
-program_test(lenet_dataloader lenet_dataloader --dropout 0 --steps 25)
+# With this seed the loss begins to fall fast after the 50 steps. Where it falls fast, an element that won its pooling window
+# by the last bit (seed 1, two threads of AVX2, step 10) is seen in the third digit.
+program_test(lenet_dataloader lenet_dataloader --dropout 0 --seed 2)
 program_test(resnet32 resnet32)
 program_test(dcgan dcgan)
 program_test(transformer_lm transformer_lm --dropout 0)
