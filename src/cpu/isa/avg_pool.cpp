@@ -124,7 +124,7 @@ void avg_pool(const Tensor& y, const Tensor& x, const PoolWindows& w) {
     Images<T> images(x);
     if (!images.last) return avg_pool_of(at<T>(y), images, w);
     const Averages a(w, images.channels);
-    images.places = images.places * images.channels / a.channels, images.channels = a.channels;
+    images.channels = a.channels;
     avg_pool_of(at<T>(y), images, a.w);
   });
 }

@@ -9,6 +9,7 @@
 #include "backend/pool.h"
 #include "cpu/isa/isa.h"
 #include "cpu/isa/transpose.h"
+#include "cpu/isa/vec.h"
 #include "cpu/parallel.h"
 #include "cpu/scratch.h"
 
@@ -46,38 +47,40 @@ T* at(const Tensor& t) {
 template <class T>
 struct Images {
   const T* data;
-  int64_t batch, channels, places;
-  bool last;  // how they lie
+  int64_t batch, channels, size;  // size: elements of an image
+  bool last;                      // how they lie
   explicit Images(const Tensor& x)
       : data(at<const T>(x)),
         batch(x.size(0)),
         channels(x.size(1)),
-        places(x.numel() / (batch * channels)),
-        last(channels == 1 || places == 1 || !x.impl().physically_contiguous()) {}
+        size(x.numel() / batch),
+        last(channels == 1 || channels == size || !x.impl().physically_contiguous()) {}
 };
 
 /// One image after the other as channels-last, for one thread: the last one that was turned stays.
 template <class T>
 class ImageReader {
-  using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
-
  public:
   explicit ImageReader(const Images<T>& images) : images_(images) {
-    const size_t bytes = images.channels * images.places * sizeof(T);
-    if (!images.last) turned_ = static_cast<T*>(scratch_buffer(Scratch::convert_a, bytes));
+    if (!images.last) turned_ = static_cast<T*>(scratch_buffer(Scratch::convert_a, images.size * sizeof(T)));
   }
   const T* operator[](int64_t n) {
-    const T* image = images_.data + n * images_.channels * images_.places;
+    const T* image = images_.data + n * images_.size;
     if (images_.last) return image;
-    if (n != here_)
-      for (int64_t c = 0; c < images_.places; c += kTransposeTile)
-        transpose_band(reinterpret_cast<Bits*>(turned_), reinterpret_cast<const Bits*>(image), images_.channels,
-                       images_.places, c);
+    if (n != here_) turn(image);
     here_ = n;
     return turned_;
   }
 
  private:
+  void turn(const T* image) {
+    using Bits = BitsOf<T>;
+    const int64_t places = images_.size / images_.channels;
+    for (int64_t at = 0; at < places; at += kTransposeTile)
+      transpose_band(reinterpret_cast<Bits*>(turned_), reinterpret_cast<const Bits*>(image), images_.channels, places,
+                     at);
+  }
+
   const Images<T>& images_;
   T* turned_ = nullptr;
   int64_t here_ = -1;
