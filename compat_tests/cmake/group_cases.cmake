@@ -3,9 +3,10 @@
 #
 # halfbridge_group_cases(OUT FILE...): sets OUT to the files to compile. Each file of a group is in a namespace of its own, with
 # its macros undefined after it. A file that opens a namespace, registers something or has definitions of its own stays alone. The
-# group is chosen by the file's name, so that a new file changes one group.
+# group is chosen by the file's name, so that a new file changes one group. No path of this checkout is in what is compiled: a
+# compiler's cache serves other checkouts with it.
 function(halfbridge_group_cases out)
-  file(GLOB headers ${CMAKE_CURRENT_SOURCE_DIR}/parity/*.h)
+  file(GLOB headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/parity/*.h)
   list(TRANSFORM headers REPLACE "(.+)" "#include \"\\1\"")
   set(sources "")
   foreach(file IN LISTS ARGN)
@@ -22,7 +23,7 @@ function(halfbridge_group_cases out)
     list(APPEND groups ${group})
     file(STRINGS ${file} includes REGEX "^#include <")
     list(APPEND includes_${group} ${includes})
-    string(APPEND text_${group} "namespace of_${name} {\n#include \"${file}\"\n}\n")
+    string(APPEND text_${group} "namespace of_${name} {\n#include \"parity/${name}.cpp\"\n}\n")
     file(STRINGS ${file} macros REGEX "^#define [A-Za-z_0-9]+")
     foreach(macro IN LISTS macros)
       if(macro MATCHES "^#define ([A-Za-z_0-9]+)")

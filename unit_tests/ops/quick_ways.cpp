@@ -243,6 +243,11 @@ TEST(QuickWays, SpecialFunctions) {
     const double expected = std::lgamma(static_cast<double>(in[i]));
     ASSERT_NEAR(gamma.data_ptr<double>()[i], expected, 1e-6 * std::max(1e-1, std::abs(expected))) << in[i];
   }
+  for (float at : {1.0f, 2.0f}) {
+    const Tensor roots = hb::full({19}, at);  // whole vectors and what is left of them
+    expect_same(hb::lgamma(roots), hb::zeros({19}), "lgamma of its roots");
+    expect_same(hb::lgamma(roots.to(hb::kBFloat16)), hb::zeros({19}, hb::kBFloat16), "lgamma of its roots");
+  }
   expect_close(back, u, 1e-14, "erf of erfinv");
   // psi(x + 1) = psi(x) + 1 / x, and the same of its derivative.
   const Tensor p = hb::linspace(-3.77, 25, 1001, hb::kDouble);
