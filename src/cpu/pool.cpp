@@ -184,9 +184,10 @@ class Pool {
 
   /// False where the system has no thread left; the callers do the work then.
   bool start_worker() {
-    sigset_t all, before;  // signals are for the program's own threads
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t others, before;  // signals are for the program's own threads, but for those of a fault of this one
+    sigfillset(&others);
+    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&others, fault);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
     bool started = true;
     try {
       std::thread([this] { work(); }).detach();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <halfbridge/storage.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <torch/torch.h>
 #include <unistd.h>
@@ -151,4 +152,22 @@ TEST(ThreadsLife, ExceptionsCrossThreads) {
     }
   }).join();
   EXPECT_THROW(std::rethrow_exception(caught), c10::Error);
+}
+
+// A program's own handler, such as one that prints where it happened, is called on whichever thread it happens.
+TEST(ThreadsLifeDeathTest, FaultsOfPoolThreadsReachTheProgram) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a child of fork() would compute with one thread
+  const auto compute = [] {
+    struct sigaction action {};
+    action.sa_handler = [](int) { _exit(42); };
+    sigaction(SIGSEGV, &action, nullptr);
+    alarm(60);
+    at::set_num_threads(2);
+    const auto caller = std::this_thread::get_id();
+    at::parallel_for(0, 2, 1, [&](int64_t, int64_t) {
+      while (std::this_thread::get_id() == caller) pause();  // the other half is for a thread of the pool
+      *static_cast<int* volatile>(nullptr) = 1;
+    });
+  };
+  EXPECT_EXIT(compute(), testing::ExitedWithCode(42), "");
 }

@@ -19,6 +19,7 @@ const void* touched;
 [[noreturn]] void end_kernel() { fail_lane("touched %s", describe(touched).c_str()); }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
+  if (is_device(info->si_addr) && open_touched(info->si_addr)) return;  // the access happens again
   auto* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   if (in_kernel()) {  // goes on in end_kernel, on the lane's stack
     touched = info->si_addr;

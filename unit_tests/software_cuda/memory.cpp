@@ -22,6 +22,7 @@ struct Block {
   size_t pages_bytes, bytes;
   int device;
   const char* kernel = nullptr;
+  bool open = false;
 };
 
 struct Arena {
@@ -29,6 +30,7 @@ struct Arena {
   size_t used = 0, live_bytes = 0;
   int depth = 0;
   std::map<char*, Block> live;  // by the address that was given out
+  std::vector<char*> opened;    // of these; some may have been freed since
   std::unordered_map<size_t, std::vector<char*>> kept;
   std::map<char*, size_t> pinned;
   std::mutex mutex;
@@ -46,6 +48,11 @@ Arena& arena() {
 void protect(const Block& b, int access) {
   if (mprotect(b.pages, b.pages_bytes, access) != 0) std::abort();
 }
+void open_block(Arena& a, char* start, Block& b) {
+  protect(b, PROT_READ | PROT_WRITE);
+  b.open = true;
+  a.opened.push_back(start);
+}
 
 std::map<char*, Block>::iterator find_block(Arena& a, const void* address) {
   auto* at = static_cast<char*>(const_cast<void*>(address));
@@ -54,6 +61,15 @@ std::map<char*, Block>::iterator find_block(Arena& a, const void* address) {
   --found;
   const Block& b = found->second;
   return at < b.pages + b.pages_bytes ? found : a.live.end();
+}
+
+void close_opened(Arena& a) {
+  for (char* start : a.opened)
+    if (const auto found = a.live.find(start); found != a.live.end() && found->second.open) {
+      protect(found->second, PROT_NONE);
+      found->second.open = false;
+    }
+  a.opened.clear();
 }
 
 size_t slack(const char* start, const Block& b) { return b.pages + b.pages_bytes - start - b.bytes; }
@@ -84,9 +100,9 @@ void* allocate_device(size_t bytes, int device) {
   Block& b = a.live[start];
   b = {pages, pages_bytes, bytes, device};
   a.live_bytes += pages_bytes;
-  protect(b, PROT_READ | PROT_WRITE);
+  open_block(a, start, b);
   fill_garbage(pages, pages_bytes);
-  if (a.depth == 0) protect(b, PROT_NONE);
+  if (a.depth == 0) close_opened(a);
   return start;
 }
 
@@ -107,15 +123,26 @@ bool free_device(void* memory) {
 void open_memory() {
   Arena& a = arena();
   const std::lock_guard lock(a.mutex);
-  if (a.depth++ > 0) return;
-  for (const auto& [start, b] : a.live) protect(b, PROT_READ | PROT_WRITE);
+  ++a.depth;
 }
 
 void close_memory() {
   Arena& a = arena();
   const std::lock_guard lock(a.mutex);
-  if (--a.depth > 0) return;
-  for (const auto& [start, b] : a.live) protect(b, PROT_NONE);
+  if (--a.depth == 0) close_opened(a);
+}
+
+bool open_touched(const void* address) {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  if (a.depth == 0) return false;
+  auto* const at = static_cast<char*>(const_cast<void*>(address));
+  // The first pages of a block may begin before what was given out.
+  auto found = a.live.upper_bound(at);
+  if (found == a.live.end() || at < found->second.pages) found = find_block(a, at);
+  if (found == a.live.end()) return false;
+  if (!found->second.open) open_block(a, found->first, found->second);  // else another thread just did
+  return true;
 }
 
 BlockAt block_at(const void* address) {
@@ -164,6 +191,7 @@ bool end_is_intact(const void* block) {
   const std::lock_guard lock(a.mutex);
   const auto found = find_block(a, block);
   if (found == a.live.end()) return true;
+  if (!found->second.open) return true;  // nobody wrote anything
   const char* end = found->first + found->second.bytes;
   const size_t n = slack(found->first, found->second);
   for (size_t i = 0; i < n; ++i)

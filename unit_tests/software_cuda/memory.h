@@ -16,8 +16,11 @@ void* allocate_device(size_t bytes, int device);
 bool free_device(void* memory);
 void fill_garbage(void* memory, size_t bytes);
 
-/// Kernels and copies may touch the memory while it is open. May be opened several times over.
+/// Kernels and copies may touch the memory while it is open. May be opened several times over. A block's pages are
+/// opened when they are touched, since to open and to close them all for each kernel costs more than most kernels.
 void open_memory();
+/// Opens the block that an address is in: false where there is none, or the memory is closed. For a signal's handler.
+bool open_touched(const void* address);
 void close_memory();
 struct OpenMemory {
   OpenMemory() { open_memory(); }
