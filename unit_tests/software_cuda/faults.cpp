@@ -40,9 +40,13 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 
 void watch_faults() {
   struct sigaction now {};
+  sigaction(SIGSEGV, nullptr, &now);
+  if (now.sa_sigaction == on_fault) return;
+  before = now;
+  now = {};
   now.sa_sigaction = on_fault;
   now.sa_flags = SA_SIGINFO | SA_NODEFER;
-  sigaction(SIGSEGV, &now, &before);
+  sigaction(SIGSEGV, &now, nullptr);
 }
 
 [[maybe_unused]] static const bool watched = (watch_faults(), true);

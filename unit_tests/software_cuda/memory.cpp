@@ -120,10 +120,13 @@ bool free_device(void* memory) {
   return true;
 }
 
-void open_memory() {
+void open_memory(Opened which) {
   Arena& a = arena();
   const std::lock_guard lock(a.mutex);
-  ++a.depth;
+  if (a.depth++ == 0) watch_faults();
+  if (which == Opened::all)
+    for (auto& [start, b] : a.live)
+      if (!b.open) open_block(a, start, b);
 }
 
 void close_memory() {

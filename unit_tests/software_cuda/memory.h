@@ -16,16 +16,22 @@ void* allocate_device(size_t bytes, int device);
 bool free_device(void* memory);
 void fill_garbage(void* memory, size_t bytes);
 
-/// Kernels and copies may touch the memory while it is open. May be opened several times over. A block's pages are
-/// opened when they are touched, since to open and to close them all for each kernel costs more than most kernels.
-void open_memory();
-/// Opens the block that an address is in: false where there is none, or the memory is closed. For a signal's handler.
-bool open_touched(const void* address);
+/// Kernels and copies may touch the memory while it is open. May be opened several times over.
+///
+/// A block's pages are opened when they are touched, since to open and to close them all for each kernel costs more
+/// than most kernels. A library computes with all of them open: oneDNN's code keeps no stack that a signal's handler
+/// could use.
+enum class Opened { touched, all };
+void open_memory(Opened which = Opened::touched);
 void close_memory();
 struct OpenMemory {
-  OpenMemory() { open_memory(); }
+  explicit OpenMemory(Opened which = Opened::touched) { open_memory(which); }
   ~OpenMemory() { close_memory(); }
 };
+/// Opens the block that an address is in: false where there is none, or the memory is closed. For a signal's handler.
+bool open_touched(const void* address);
+/// Takes care that faults are ours to look at, whoever asked for them since.
+void watch_faults();
 
 /// The block that an address is in: `bytes` is 0 where there is none.
 struct BlockAt {

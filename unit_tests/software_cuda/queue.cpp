@@ -201,14 +201,14 @@ void enqueue_library_call(cudaStream_t stream, const char* name, std::function<v
   if (!stream_of(stream).capture) ++state().counts.library_calls;
   Work work;
   work.run = [name, run = std::move(run)] {
-    const OpenMemory open;
+    const OpenMemory open(Opened::all);
     run();
     state().ran += std::string(name) + "\n";
     return true;
   };
   if (ready)
     work.ready = [ready = std::move(ready)] {
-      const OpenMemory open;
+      const OpenMemory open(Opened::all);
       return ready();
     };
   enqueue_work(stream, std::move(work));
