@@ -83,9 +83,11 @@ inline std::set<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Whether a process runs; one that nobody has reaped does not.
+// Whether a process runs; one that nobody has reaped does not, nor does one that is gone before its line is read.
 inline bool runs(pid_t process) {
-  const std::string text = contents("/proc/" + std::to_string(process) + "/stat");
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
   const size_t name = text.rfind(')');
   return name != std::string::npos && text[name + 2] != 'Z';
 }
