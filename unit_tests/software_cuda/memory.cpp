@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -22,7 +23,6 @@ struct Block {
   size_t pages_bytes, bytes;
   int device;
   const char* kernel = nullptr;
-  bool open = false;
 };
 
 struct Arena {
@@ -30,7 +30,7 @@ struct Arena {
   size_t used = 0, live_bytes = 0;
   int depth = 0;
   std::map<char*, Block> live;  // by the address that was given out
-  std::vector<char*> opened;    // of these; some may have been freed since
+  std::set<char*> opened;       // of these
   std::unordered_map<size_t, std::vector<char*>> kept;
   std::map<char*, size_t> pinned;
   std::mutex mutex;
@@ -48,10 +48,12 @@ Arena& arena() {
 void protect(const Block& b, int access) {
   if (mprotect(b.pages, b.pages_bytes, access) != 0) std::abort();
 }
-void open_block(Arena& a, char* start, Block& b) {
-  protect(b, PROT_READ | PROT_WRITE);
-  b.open = true;
-  a.opened.push_back(start);
+void open_block(Arena& a, char* start, const Block& b) {
+  if (a.opened.insert(start).second) protect(b, PROT_READ | PROT_WRITE);
+}
+void close_opened(Arena& a) {
+  for (char* start : a.opened) protect(a.live.at(start), PROT_NONE);
+  a.opened.clear();
 }
 
 std::map<char*, Block>::iterator find_block(Arena& a, const void* address) {
@@ -61,15 +63,6 @@ std::map<char*, Block>::iterator find_block(Arena& a, const void* address) {
   --found;
   const Block& b = found->second;
   return at < b.pages + b.pages_bytes ? found : a.live.end();
-}
-
-void close_opened(Arena& a) {
-  for (char* start : a.opened)
-    if (const auto found = a.live.find(start); found != a.live.end() && found->second.open) {
-      protect(found->second, PROT_NONE);
-      found->second.open = false;
-    }
-  a.opened.clear();
 }
 
 size_t slack(const char* start, const Block& b) { return b.pages + b.pages_bytes - start - b.bytes; }
@@ -112,6 +105,7 @@ bool free_device(void* memory) {
   const auto found = a.live.find(static_cast<char*>(memory));
   if (found == a.live.end()) return false;
   const Block b = found->second;
+  a.opened.erase(found->first);
   a.live.erase(found);
   a.live_bytes -= b.pages_bytes;
   protect(b, PROT_NONE);
@@ -125,8 +119,7 @@ void open_memory(Opened which) {
   const std::lock_guard lock(a.mutex);
   if (a.depth++ == 0) watch_faults();
   if (which == Opened::all)
-    for (auto& [start, b] : a.live)
-      if (!b.open) open_block(a, start, b);
+    for (const auto& [start, b] : a.live) open_block(a, start, b);
 }
 
 void close_memory() {
@@ -144,7 +137,7 @@ bool open_touched(const void* address) {
   auto found = a.live.upper_bound(at);
   if (found == a.live.end() || at < found->second.pages) found = find_block(a, at);
   if (found == a.live.end()) return false;
-  if (!found->second.open) open_block(a, found->first, found->second);  // else another thread just did
+  open_block(a, found->first, found->second);  // unless another thread just did
   return true;
 }
 
@@ -194,7 +187,7 @@ bool end_is_intact(const void* block) {
   const std::lock_guard lock(a.mutex);
   const auto found = find_block(a, block);
   if (found == a.live.end()) return true;
-  if (!found->second.open) return true;  // nobody wrote anything
+  if (!a.opened.count(found->first)) return true;  // nobody wrote anything
   const char* end = found->first + found->second.bytes;
   const size_t n = slack(found->first, found->second);
   for (size_t i = 0; i < n; ++i)
