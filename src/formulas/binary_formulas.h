@@ -55,10 +55,11 @@ HB_HD double small_to_double(int64_t x) {
 HB_HD int64_t small_to_int(double x) {
   return static_cast<int64_t>(__builtin_bit_cast(uint64_t, x + 0x1.8p52) - kSmallAsDouble);
 }
-/// Whether the quotient of integers is exact enough in double, and b is not 0.
+/// Whether the quotient of integers is exact enough in double, as that of numbers from -2^51 to 2^51 - 1 is, and b is
+/// not 0.
 HB_HD bool exact_in_double(int64_t a, int64_t b) {
-  constexpr int64_t most = int64_t{1} << 51;
-  return (a < most) & (a > -most) & (b < most) & (b > -most) & (b != 0);
+  constexpr uint64_t half = uint64_t{1} << 51;
+  return (((static_cast<uint64_t>(a) + half) | (static_cast<uint64_t>(b) + half)) >> 52 == 0) & (b != 0);
 }
 
 /// a - trunc(a / b) b, which is exact, by a division: the quotient is trunc's or, rounded up, one more. Right where the

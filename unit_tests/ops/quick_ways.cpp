@@ -3,6 +3,7 @@
 #include <halfbridge/engine.h>
 
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -231,6 +232,38 @@ TEST(QuickWays, Triangles) {
       hb::tril(x, diagonal).sum().backward();
       expect_same(x.grad(), low.to(hb::kFloat).expand(shape).contiguous(), "gradient");
     }
+}
+
+// Rows from the last element to the first: whole vectors and what is left of them.
+TEST(QuickWays, TurnedAround) {
+  for (auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16, hb::kLong, hb::kInt, hb::kByte, hb::kComplexDouble})
+    for (int64_t columns : {1, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 130}) {
+      const Tensor x = hb::arange(3 * columns).view({3, columns}).to(dtype);
+      const Tensor backwards = hb::arange(columns - 1, -1, -1, hb::kLong);
+      expect_same(hb::flip(x, {1}), x.index_select(1, backwards), hb::toString(dtype));
+    }
+}
+
+// Quotients in double serve up to 2^51 on either side; beyond, and by zero, integers are divided as such.
+TEST(QuickWays, QuotientsOfLargeIntegers) {
+  std::vector<int64_t> numbers = {0, 1, -1, 3, -7, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1};
+  for (int64_t power : {50, 51, 52, 53})
+    for (int64_t near : {-1, 0, 1})
+      for (int64_t sign : {-1, 1}) numbers.push_back(sign * ((int64_t{1} << power) + near));
+  for (int64_t b : numbers) {
+    if (b == 0) continue;
+    // Alone, so that a block has no other reason to be divided as integers.
+    for (int64_t a : numbers) {
+      const int64_t q = b == -1 ? static_cast<int64_t>(-static_cast<uint64_t>(a)) : a / b, r = b == -1 ? 0 : a % b;
+      const bool down = r != 0 && (r < 0) != (b < 0);
+      const Tensor x = hb::full({5}, a, hb::kLong), y = hb::full({5}, b, hb::kLong);
+      const std::string what = std::to_string(a) + " / " + std::to_string(b);
+      expect_same(hb::div(x, y, "trunc"), hb::full({5}, q, hb::kLong), what);
+      expect_same(hb::floor_divide(x, y), hb::full({5}, q - down, hb::kLong), what + " floor");
+      expect_same(hb::fmod(x, y), hb::full({5}, r, hb::kLong), what + " fmod");
+      expect_same(hb::remainder(x, y), hb::full({5}, r + (down ? b : 0), hb::kLong), what + " remainder");
+    }
+  }
 }
 
 // Polynomials beside the C library's functions, element by element.

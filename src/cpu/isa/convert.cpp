@@ -62,6 +62,24 @@ int64_t convert_truth(bool* to, const From* from, int64_t n) {
   return i;
 }
 
+/// Numbers of 4 and 8 bytes from the last to the first, four vectors at a time: alone, a load and a store wait for each
+/// other's line. `last` is read first. Says how many are done.
+template <class T>
+int64_t turn_around(T* to, const T* last, int64_t n) {
+  constexpr int64_t lanes = 32 / sizeof(T);
+  const __m256i order = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    __m256i x[4];
+    for (int k = 0; k < 4; ++k) {
+      x[k] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(last - i - (k + 1) * lanes + 1));
+      x[k] = sizeof(T) == 4 ? _mm256_permutevar8x32_epi32(x[k], order) : _mm256_permute4x64_epi64(x[k], 0x1b);
+    }
+    for (int k = 0; k < 4; ++k) _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i + k * lanes), x[k]);
+  }
+  return i;
+}
+
 template <class T>
 void fill_lines(T* out, int64_t n, T value) {
   HB_INDEPENDENT_LINES
@@ -106,7 +124,10 @@ void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
       const auto* bits = reinterpret_cast<const uint16_t*>(in);
       for (int64_t i = 0; i < n; ++i) reinterpret_cast<uint16_t*>(out)[i] = bits[-i];
     } else {
-      for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(in[-i]);
+      int64_t i = 0;
+      if constexpr (kIsaLevel < 4 && std::is_same_v<To, From> && (sizeof(To) == 4 || sizeof(To) == 8))
+        i = turn_around(out, in, n);
+      for (; i < n; ++i) out[i] = convert<To>(in[-i]);
     }
   } else if (std::is_same_v<To, From> && ts == sizeof(To) && fs == 2 * sizeof(From)) {  // a step known to the compiler
     for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(in[2 * i]);
