@@ -68,7 +68,7 @@ class HB_API Node : public std::enable_shared_from_this<Node> {
   void set_next_edges(edge_list edges);
   void add_next_edge(Edge edge);
   size_t num_outputs() const { return next_edges_.size(); }
-  size_t num_inputs() const { return inputs_.size(); }
+  uint32_t num_inputs() const { return static_cast<uint32_t>(inputs_.size()); }
   bool should_compute_output(size_t i) const { return next_edges_[i].is_valid(); }
   /// Of any in the ranges.
   bool should_compute_output(std::initializer_list<IndexRange> ranges) const;

@@ -23,6 +23,15 @@ inline std::ostream& operator<<(std::ostream& out, const SourceLocation& at) {
   return out << at.function << " at " << at.file << ':' << at.line;
 }
 
+/// A value that is made when it is asked for.
+template <class T>
+class LazyValue {
+ public:
+  virtual ~LazyValue() = default;
+  virtual const T& get() const = 0;
+};
+using Backtrace = std::shared_ptr<const LazyValue<std::string>>;
+
 /// What every failed check of the library throws. Bridge programs know it as `c10::Error` and `torch::Error`.
 class HB_API Error : public std::exception {
  public:
@@ -34,6 +43,8 @@ class HB_API Error : public std::exception {
   const char* what_without_backtrace() const noexcept { return what(); }
   const std::string& msg() const { return msg_; }
   const std::vector<std::string>& context() const { return context_; }
+  /// No calls are kept: never null, its text says so.
+  const Backtrace& backtrace() const;
   /// Says more about an error that is on its way: catch (c10::Error& e) { e.add_context("in layer 3"); throw; }
   void add_context(std::string more);
 

@@ -26,6 +26,9 @@ class MaybeOwned;
 namespace autodiff {
 class Node;
 }
+namespace bridge {
+struct Dimname;
+}
 class TensorIndex;
 using TensorList = ArrayRef<Tensor>;
 using TensorVector = std::vector<Tensor>;
@@ -297,6 +300,9 @@ class HB_API Tensor {
   /// How often the memory was changed in place. Throws for an inference tensor, which nobody counts for.
   int64_t _version() const;
   bool is_inference() const { return defined() && impl_->is_inference(); }
+  /// A wildcard for each dimension (at most 64): dimensions have no names.
+  ArrayRef<bridge::Dimname> names() const;
+  bool has_names() const { return false; }
   const std::string& name() const;
 
   // --- new tensors like this one

@@ -106,7 +106,8 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optiona
 
 Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const std::function<void(void*)>& deleter,
                  const TensorOptions& options) {
-  check_options("from_blob", options);
+  // The memory is the caller's: whether it is pinned is not for the options to say.
+  check_options("from_blob", options.pinned_memory(false));
   DimVector s = checked_sizes("from_blob", sizes), st(strides);
   HB_CHECK(s.size() == st.size(), "[from_blob] expected as many strides as sizes, got ", sizes, " and ", strides);
   geometry::numel(s);

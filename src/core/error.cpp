@@ -14,6 +14,15 @@ Error::Error(std::string msg) : msg_(std::move(msg)) {}
 Error::Error(SourceLocation /*where*/, std::string msg) : Error(std::move(msg)) {}
 Error::~Error() = default;
 
+const Backtrace& Error::backtrace() const {
+  struct None final : LazyValue<std::string> {
+    const std::string& get() const override { return text; }
+    const std::string text = "(no backtrace: the library keeps no calls)";
+  };
+  static const Backtrace none = std::make_shared<None>();
+  return none;
+}
+
 void Error::add_context(std::string more) {
   context_.push_back(std::move(more));
   what_ = msg_;

@@ -30,6 +30,5 @@ using namespace hb::bridge::data::samplers;
 }
 namespace transforms {
 using namespace hb::bridge::data::transforms;
-using hb::bridge::data::transforms::Stack;  // before the type c10::Stack
 }  // namespace transforms
 }  // namespace torch::data

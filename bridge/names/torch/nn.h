@@ -25,6 +25,7 @@ using namespace hb::bridge::nn::utils::rnn;
 }  // namespace utils
 }  // namespace torch::nn
 
+#define TORCH_UNUSED_EXCEPT_CUDA [[maybe_unused]]
 #define TORCH_MODULE_IMPL(Name, ImplType) HB_MODULE_IMPL(Name, ImplType)
 #define TORCH_MODULE(Name) HB_MODULE_IMPL(Name, Name##Impl)
 #define FORWARD_HAS_DEFAULT_ARGS(...) HB_FORWARD_HAS_DEFAULT_ARGS(__VA_ARGS__)

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include <halfbridge/error.h>
+#include <halfbridge/tensor.h>
 
 namespace hb::bridge {
 namespace {
@@ -114,3 +115,13 @@ std::ostream& operator<<(std::ostream& out, const Dimname& name) {
 }
 
 }  // namespace hb::bridge
+
+namespace hb {
+
+ArrayRef<bridge::Dimname> Tensor::names() const {
+  static const std::vector<bridge::Dimname> wildcards(64, bridge::Dimname::wildcard());
+  HB_CHECK(dim() <= 64, "[names] expected a tensor of at most 64 dimensions, got ", dim());
+  return ArrayRef<bridge::Dimname>(wildcards).slice(0, static_cast<size_t>(dim()));
+}
+
+}  // namespace hb

@@ -19,6 +19,26 @@ WorkerException::~WorkerException() = default;
 
 namespace transforms {
 
+namespace detail {
+Tensor channel_values(ArrayRef<double> values) {
+  Tensor channels = empty({static_cast<int64_t>(values.size()), 1, 1}, TensorOptions(kFloat).device(kCPU));
+  std::copy(values.begin(), values.end(), channels.data_ptr<float>());
+  return channels;
+}
+Tensor normalize(const Tensor& input, const Tensor& mean, const Tensor& stddev) {
+  return input.sub(mean.to(input.device())).div(stddev.to(input.device()));
+}
+}  // namespace detail
+
+}  // namespace transforms
+}  // namespace hb::bridge::data
+
+namespace torch::data::transforms {
+
+using hb::Tensor;
+using hb::bridge::data::Example;
+using hb::bridge::data::TensorExample;
+
 Example<> Stack<Example<>>::apply_batch(std::vector<Example<>> examples) {
   std::vector<Tensor> data, targets;
   data.reserve(examples.size());
@@ -37,16 +57,4 @@ TensorExample Stack<TensorExample>::apply_batch(std::vector<TensorExample> examp
   return hb::stack(data);
 }
 
-namespace detail {
-Tensor channel_values(ArrayRef<double> values) {
-  Tensor channels = empty({static_cast<int64_t>(values.size()), 1, 1}, TensorOptions(kFloat).device(kCPU));
-  std::copy(values.begin(), values.end(), channels.data_ptr<float>());
-  return channels;
-}
-Tensor normalize(const Tensor& input, const Tensor& mean, const Tensor& stddev) {
-  return input.sub(mean.to(input.device())).div(stddev.to(input.device()));
-}
-}  // namespace detail
-
-}  // namespace transforms
-}  // namespace hb::bridge::data
+}  // namespace torch::data::transforms

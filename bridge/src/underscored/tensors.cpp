@@ -46,7 +46,17 @@ Tensor _dim_arange(const Tensor& like, int64_t dim) {
   return arange(like.size(dim), TensorOptions(kLong).device(like.device()));
 }
 Tensor _stack(TensorList tensors, int64_t dim) { return stack(tensors, dim); }
-Tensor _pad_circular(const Tensor& self, IntArrayRef pad) { return hb::pad(self, pad, "circular"); }
+// Of any dimensions: hb::pad asks for a batch and channels before those that it pads.
+Tensor _pad_circular(const Tensor& self, IntArrayRef pad) {
+  const IntArrayRef pairs = pad.slice(0, pad.size() / 2 * 2);
+  if (pairs.empty()) return self.clone();
+  const int64_t missing = std::max<int64_t>(0, static_cast<int64_t>(pairs.size()) / 2 + 2 - self.dim());
+  Tensor x = self;
+  for (int64_t i = 0; i < missing; ++i) x = x.unsqueeze(0);
+  x = hb::pad(x, pairs, "circular");
+  for (int64_t i = 0; i < missing; ++i) x = x.squeeze(0);
+  return x;
+}
 Tensor _pad_enum(const Tensor& self, IntArrayRef pad, int64_t mode, std::optional<double> value) {
   static constexpr const char* modes[] = {"reflect", "replicate", "circular", "constant"};
   HB_CHECK(mode >= 0 && mode < 4, "[_pad_enum] expected a mode from 0 to 3, got ", mode);

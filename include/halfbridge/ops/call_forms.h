@@ -100,6 +100,10 @@ HB_OUT(linalg_norm,
        (const Tensor& self, const std::optional<Scalar>& ord = std::nullopt, OptionalIntArrayRef dim = std::nullopt,
         bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt),
        (self, ord, dim, keepdim, dtype))
+HB_OUT(linalg_norm,
+       (const Tensor& self, std::string_view ord, OptionalIntArrayRef dim = std::nullopt, bool keepdim = false,
+        std::optional<ScalarType> dtype = std::nullopt),
+       (self, ord, dim, keepdim, dtype))
 HB_OUT(linalg_vector_norm,
        (const Tensor& self, const Scalar& ord = 2, OptionalIntArrayRef dim = std::nullopt, bool keepdim = false,
         std::optional<ScalarType> dtype = std::nullopt),

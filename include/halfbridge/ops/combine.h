@@ -125,6 +125,21 @@ HB_API std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayR
 HB_API std::tuple<Tensor, Tensor> std_mean(const Tensor& self, OptionalIntArrayRef dim = std::nullopt,
                                            const std::optional<Scalar>& correction = std::nullopt,
                                            bool keepdim = false);
+/// `unbiased`: divided by the number of elements less one, as without it. Of a bool, not of a dimension.
+inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, bool unbiased) {
+  return var_mean(self, std::nullopt, Scalar(int64_t{unbiased}));
+}
+inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, bool unbiased) {
+  return std_mean(self, std::nullopt, Scalar(int64_t{unbiased}));
+}
+inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,
+                                           bool keepdim = false) {
+  return var_mean(self, dim, Scalar(int64_t{unbiased}), keepdim);
+}
+inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,
+                                           bool keepdim = false) {
+  return std_mean(self, dim, Scalar(int64_t{unbiased}), keepdim);
+}
 inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, int dim) {
   return var_mean(self, IntArrayRef(int64_t{dim}));
 }

@@ -19,6 +19,7 @@ HB_API Tensor randperm(int64_t n, const TensorOptions& options = kLong);
 HB_API Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options = kLong);
 HB_API Tensor& randperm_out(Tensor& out, int64_t n);
 HB_API Tensor& randperm_out(Tensor& out, int64_t n, std::optional<Generator> generator);
+/// Without a dtype among the options: that of self.
 HB_API Tensor rand_like(const Tensor& self, const TensorOptions& options = {},
                         std::optional<MemoryFormat> format = std::nullopt);
 HB_API Tensor randn_like(const Tensor& self, const TensorOptions& options = {},
@@ -27,11 +28,29 @@ HB_API Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions
                            std::optional<MemoryFormat> format = std::nullopt);
 HB_API Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options = {},
                            std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor rand_like(const Tensor& self, std::optional<Generator> generator, const TensorOptions& options = {},
+                        std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor randn_like(const Tensor& self, std::optional<Generator> generator, const TensorOptions& options = {},
+                         std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor randint_like(const Tensor& self, int64_t high, std::optional<Generator> generator,
+                           const TensorOptions& options = {}, std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor randint_like(const Tensor& self, int64_t low, int64_t high, std::optional<Generator> generator,
+                           const TensorOptions& options = {}, std::optional<MemoryFormat> format = std::nullopt);
+/// `high`: a tensor of one integer.
+HB_API Tensor randint_like(const Tensor& self, const Tensor& high, const TensorOptions& options = {},
+                           std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor randint_like(const Tensor& self, const Tensor& high, std::optional<Generator> generator,
+                           const TensorOptions& options = {}, std::optional<MemoryFormat> format = std::nullopt);
 HB_API Tensor bernoulli(const Tensor& self, const Tensor& p, std::optional<Generator> generator = std::nullopt);
 HB_API Tensor& rand_out(Tensor& out, IntArrayRef size);
 HB_API Tensor& randn_out(Tensor& out, IntArrayRef size);
 HB_API Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size);
 HB_API Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size);
+HB_API Tensor& rand_out(Tensor& out, IntArrayRef size, std::optional<Generator> generator);
+HB_API Tensor& randn_out(Tensor& out, IntArrayRef size, std::optional<Generator> generator);
+HB_API Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size, std::optional<Generator> generator);
+HB_API Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size,
+                           std::optional<Generator> generator);
 HB_API Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator = std::nullopt,
                      const TensorOptions& options = {});
 HB_API Tensor normal(const Tensor& mean, double std = 1, std::optional<Generator> generator = std::nullopt);

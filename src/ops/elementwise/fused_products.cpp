@@ -138,7 +138,7 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
 
 Tensor& lerp_(Tensor& self, const Tensor& end, const Scalar& weight) {
   HB_FUNCTION(lerp_, self, end, weight);
-  if (needs_grad(self, end))
+  if (needs_grad(self, end) || (self.is_complex() && end.is_complex()))
     return inplace("lerp_", self, [&](const Tensor& old) { return lerp(old, end, weight); }, nullptr, {&end});
   HB_CHECK(self.scalar_type() == end.scalar_type() && self.is_floating_point(),
            "[lerp_] expected floating tensors of one dtype, got ", toString(self.scalar_type()), " and ",

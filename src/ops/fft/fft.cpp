@@ -268,14 +268,21 @@ HB_REAL_FFTS(irfft, irfft2, irfftn, fp32, false)
 HB_REAL_FFTS(hfft, hfft2, hfftn, as_is, true)
 #undef HB_REAL_FFTS
 
+namespace {
+// 0, 1, …, n - 1 and, from `turn` on, less `wrapped`, each over n d. A gradient is asked for when all stands there.
+Tensor frequencies(int64_t count, int64_t turn, double n, double d, const TensorOptions& options, int64_t wrapped) {
+  const TensorOptions plain = options.requires_grad(false);
+  Tensor out = arange(count, plain.has_dtype() ? plain : plain.dtype(get_default_dtype()));
+  if (turn < count) out.narrow(0, turn, count - turn).sub_(wrapped);
+  return out.mul_(1.0 / (n * d)).requires_grad_(options.requires_grad());
+}
+}  // namespace
+
 Tensor fft_fftfreq(int64_t n, double d, const TensorOptions& options) {
-  Tensor out = arange(n, options.has_dtype() ? options : options.dtype(get_default_dtype()));
-  out.narrow(0, n - n / 2, n / 2).sub_(n);
-  return out.mul_(1.0 / (static_cast<double>(n) * d));
+  return frequencies(n, n - n / 2, static_cast<double>(n), d, options, n);
 }
 Tensor fft_rfftfreq(int64_t n, double d, const TensorOptions& options) {
-  return arange(n / 2 + 1, options.has_dtype() ? options : options.dtype(get_default_dtype()))
-      .mul_(1.0 / (static_cast<double>(n) * d));
+  return frequencies(n / 2 + 1, n / 2 + 1, static_cast<double>(n), d, options, 0);
 }
 
 namespace {

@@ -30,7 +30,7 @@ Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
   HB_AUTOCAST(linalg_vecdot, half, half, x, y, dim);
   HB_CHECK(x.is_floating_point() || x.is_complex(),
            "linalg.vecdot: Expected a floating point or complex tensor as input. Got ", x.scalar_type());
-  return (x * y).sum(dim);
+  return (x.conj() * y).sum(dim);
 }
 
 Tensor linalg_multi_dot(TensorList tensors) {

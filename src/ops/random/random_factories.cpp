@@ -76,7 +76,7 @@ Tensor randperm(int64_t n, const TensorOptions& options) { return randperm(n, st
 Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
   HB_OBSERVED(randperm, n, generator, options);
   HB_CHECK(n >= 0, "[randperm] Trying to create tensor with negative dimension ", n, ": n must be non-negative");
-  const ScalarType t = options.dtype();
+  const ScalarType t = options.dtype_opt().value_or(kLong);
   if (t == kBool) HB_NOT_SUPPORTED("\"randperm\" not implemented for 'Bool'");
   // Each of these holds the integers up to two to the power of its digits.
   const int digits = t == kLong       ? 62
@@ -89,35 +89,74 @@ Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptio
                      : t == kFloat    ? 24
                                       : 53;
   HB_CHECK(n <= (int64_t{1} << digits), "n is too large for result tensor type: 'CPU", toString(t), "Type'");
-  return new_filled({n}, options, [&](Tensor& out) { randperm_kernel(out.device())(out, generator); });
+  return new_filled({n}, options.dtype(t), [&](Tensor& out) { randperm_kernel(out.device())(out, generator); });
 }
 Tensor& randperm_out(Tensor& out, int64_t n) { return randperm_out(out, n, std::nullopt); }
 Tensor& randperm_out(Tensor& out, int64_t n, std::optional<Generator> generator) {
   return assign_out("randperm", out, randperm(n, std::move(generator), out.options()));
 }
 
-Tensor& rand_out(Tensor& out, IntArrayRef size) { return assign_out("rand", out, rand(size, out.options())); }
-Tensor& randn_out(Tensor& out, IntArrayRef size) { return assign_out("randn", out, randn(size, out.options())); }
+Tensor& rand_out(Tensor& out, IntArrayRef size) { return rand_out(out, size, std::nullopt); }
+Tensor& rand_out(Tensor& out, IntArrayRef size, std::optional<Generator> generator) {
+  return assign_out("rand", out, rand(size, std::move(generator), out.options()));
+}
+Tensor& randn_out(Tensor& out, IntArrayRef size) { return randn_out(out, size, std::nullopt); }
+Tensor& randn_out(Tensor& out, IntArrayRef size, std::optional<Generator> generator) {
+  return assign_out("randn", out, randn(size, std::move(generator), out.options()));
+}
 Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size) { return randint_out(out, 0, high, size); }
+Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size, std::optional<Generator> generator) {
+  return randint_out(out, 0, high, size, std::move(generator));
+}
 Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size) {
-  return assign_out("randint", out, randint(low, high, size, out.options()));
+  return randint_out(out, low, high, size, std::nullopt);
+}
+Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator) {
+  return assign_out("randint", out, randint(low, high, size, std::move(generator), out.options()));
 }
 
 Tensor rand_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
-  HB_OBSERVED(rand_like, self, options, format);
-  return like_filled(self, options, format, [](Tensor& t) { draws::fill_uniform(t, 0, 1, std::nullopt); });
+  return rand_like(self, std::nullopt, options, format);
+}
+Tensor rand_like(const Tensor& self, std::optional<Generator> generator, const TensorOptions& options,
+                 std::optional<MemoryFormat> format) {
+  HB_OBSERVED(rand_like, self, generator, options, format);
+  return like_filled(self, options, format, [&](Tensor& t) { draws::fill_uniform(t, 0, 1, generator); });
 }
 Tensor randn_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
-  HB_OBSERVED(randn_like, self, options, format);
-  return like_filled(self, options, format, [](Tensor& t) { draws::fill_normal(t, 0, 1, std::nullopt); });
+  return randn_like(self, std::nullopt, options, format);
+}
+Tensor randn_like(const Tensor& self, std::optional<Generator> generator, const TensorOptions& options,
+                  std::optional<MemoryFormat> format) {
+  HB_OBSERVED(randn_like, self, generator, options, format);
+  return like_filled(self, options, format, [&](Tensor& t) { draws::fill_normal(t, 0, 1, generator); });
 }
 Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options,
                     std::optional<MemoryFormat> format) {
-  return randint_like(self, 0, high, options, format);
+  return randint_like(self, 0, high, std::nullopt, options, format);
+}
+Tensor randint_like(const Tensor& self, int64_t high, std::optional<Generator> generator, const TensorOptions& options,
+                    std::optional<MemoryFormat> format) {
+  return randint_like(self, 0, high, std::move(generator), options, format);
 }
 Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options,
                     std::optional<MemoryFormat> format) {
-  return like_filled(self, options, format, [&](Tensor& t) { draws::fill_integers(t, low, high, std::nullopt); });
+  return randint_like(self, low, high, std::nullopt, options, format);
+}
+Tensor randint_like(const Tensor& self, int64_t low, int64_t high, std::optional<Generator> generator,
+                    const TensorOptions& options, std::optional<MemoryFormat> format) {
+  return like_filled(self, options, format, [&](Tensor& t) { draws::fill_integers(t, low, high, generator); });
+}
+Tensor randint_like(const Tensor& self, const Tensor& high, const TensorOptions& options,
+                    std::optional<MemoryFormat> format) {
+  return randint_like(self, high, std::nullopt, options, format);
+}
+Tensor randint_like(const Tensor& self, const Tensor& high, std::optional<Generator> generator,
+                    const TensorOptions& options, std::optional<MemoryFormat> format) {
+  HB_CHECK(high.numel() == 1 && high.device().is_cpu(),
+           "[randint_like] expected `high` to be a scalar tensor on the CPU, got one of sizes ", high.sizes(), " on ",
+           high.device());
+  return randint_like(self, high.item().toLong(), std::move(generator), options, format);
 }
 
 Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator,

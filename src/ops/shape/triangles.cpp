@@ -58,18 +58,19 @@ Tensor triangle_indices(int64_t row, int64_t col, const TensorOptions& options, 
   HB_CHECK(row >= 0, "[tril_indices] row must be non-negative, got ", row);
   HB_CHECK(col >= 0, "[tril_indices] col must be non-negative, got ", col);
   offset = std::clamp(offset, -row, col);  // beyond, nothing changes
-  if (geometry::numel(DimVector(IntArrayRef{row, col})) == 0) return empty({2, 0}, options);
+  const ScalarType dtype = options.dtype_opt().value_or(kLong);
+  if (geometry::numel(DimVector(IntArrayRef{row, col})) == 0) return empty({2, 0}, options.dtype(dtype));
   if (triangle_places_kernel.available(options.device())) {
     const Triangle t{1, row, col, offset, 0, lower};
     const int64_t count = t.before(row);
     const Tensor out = empty({2, count}, TensorOptions(kLong).device(options.device()));
     auto* rows = static_cast<int64_t*>(out.impl().visible_data());
     if (count) triangle_places_kernel(out.device())(t, rows, rows + count);
-    return out.to(options.dtype());
+    return out.to(dtype);
   }
   const Tensor all = ones({row, col}, TensorOptions(kBool).device(options.device_opt()));
   const Tensor mask = lower ? above(all, offset).logical_not() : above(all, offset - 1);
-  return mask.nonzero().t().contiguous().to(options.dtype());
+  return mask.nonzero().t().contiguous().to(dtype);
 }
 }  // namespace
 

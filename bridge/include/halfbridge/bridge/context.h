@@ -114,7 +114,7 @@ class HB_API Context {
   static bool hasOpenMP() { return true; }
   static bool hasMKLDNN() { return true; }
   static bool hasMKL() { return false; }
-  static bool hasLAPACK() { return false; }
+  static bool hasLAPACK() { return true; }
   /// Whether there is a CUDA device.
   static bool hasCUDA();
   static bool hasCUDART() { return hasCUDA(); }

@@ -63,7 +63,7 @@ HB_API const std::string& domain_prefix();
 
 enum class NameType : uint8_t { BASIC, WILDCARD };
 
-/// The name of a dimension. Tensors have no names here: these are for programs that keep them beside tensors.
+/// The name of a dimension. Those of tensors are all wildcards: names are for programs that keep them beside tensors.
 struct HB_API Dimname {
   static Dimname fromSymbol(Symbol name);
   static Dimname wildcard();

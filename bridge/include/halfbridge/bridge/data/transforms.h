@@ -73,17 +73,30 @@ using Collation = BatchTransform<BatchType, T>;
 template <class T, class BatchType = std::vector<T>>
 using Collate = BatchLambda<BatchType, T>;
 
+}  // namespace hb::bridge::data::transforms
+
+// Programs specialise it for examples of their own, which is done in the namespace that declares it.
+namespace torch::data::transforms {
+
 /// Stacks the tensors of a batch along a new first dimension.
-template <class T = Example<>>
+template <class T = hb::bridge::data::Example<>>
 struct Stack;
 template <>
-struct HB_API Stack<Example<>> : public Collation<Example<>> {
-  Example<> apply_batch(std::vector<Example<>> examples) override;
+struct HB_API Stack<hb::bridge::data::Example<>>
+    : public hb::bridge::data::transforms::Collation<hb::bridge::data::Example<>> {
+  hb::bridge::data::Example<> apply_batch(std::vector<hb::bridge::data::Example<>> examples) override;
 };
 template <>
-struct HB_API Stack<TensorExample> : public Collation<TensorExample> {
-  TensorExample apply_batch(std::vector<TensorExample> examples) override;
+struct HB_API Stack<hb::bridge::data::TensorExample>
+    : public hb::bridge::data::transforms::Collation<hb::bridge::data::TensorExample> {
+  hb::bridge::data::TensorExample apply_batch(std::vector<hb::bridge::data::TensorExample> examples) override;
 };
+
+}  // namespace torch::data::transforms
+
+namespace hb::bridge::data::transforms {
+
+using torch::data::transforms::Stack;
 
 /// A Transform of the data tensor of each example.
 template <class Target = Tensor>
