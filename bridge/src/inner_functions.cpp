@@ -67,6 +67,47 @@ Tensor slow_conv_transpose3d(const Tensor& self, const Tensor& weight, IntArrayR
   return conv_transpose3d(self, weight, bias, stride, padding, output_padding, 1, dilation);
 }
 
+Tensor conv_depthwise3d(const Tensor& self, const Tensor& weight, IntArrayRef kernel_size,
+                        const std::optional<Tensor>& bias, IntArrayRef stride, IntArrayRef padding,
+                        IntArrayRef dilation) {
+  check_kernel("conv_depthwise3d", self, weight, kernel_size, 3);
+  return conv3d(self, weight, bias, stride, padding, dilation, self.size(-4));
+}
+
+Tensor native_channel_shuffle(const Tensor& self, int64_t groups) { return channel_shuffle(self, groups); }
+
+Tensor native_norm(const Tensor& self, const Scalar& p) {
+  HB_CHECK_SUPPORTED(self.is_sparse(), "[native_norm] expected a sparse tensor, got ", self.layout(),
+                     ": take norm(), which has any");
+  return norm(self, p);
+}
+Tensor native_norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
+                   std::optional<ScalarType> dtype) {
+  HB_CHECK(!keepdim, "norm_sparse currently does not support keepdim=True");
+  HB_CHECK(dim.empty() || static_cast<int64_t>(dim.size()) == self.dim(),
+           "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all "
+           "dimensions of the input");
+  HB_CHECK(!dtype, "norm_sparse currently does not support 'dtype' argument");
+  return native_norm(self, p.value_or(2));
+}
+Tensor linalg__powsum(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
+                      std::optional<ScalarType> dtype) {
+  return (dtype ? self.to(*dtype) : self).abs().pow(ord).sum(dim, keepdim);
+}
+
+const Tensor& resize_as_sparse_(const Tensor& self, const Tensor& the_template) {
+  return self.resize_as_sparse_(the_template);
+}
+Tensor resize_as_sparse(const Tensor& self, const Tensor& the_template) {
+  return self.clone().resize_as_sparse_(the_template);
+}
+Tensor sparse_resize(const Tensor& self, IntArrayRef size, int64_t sparse_dim, int64_t dense_dim) {
+  return self.clone().sparse_resize_(size, sparse_dim, dense_dim);
+}
+Tensor sparse_resize_and_clear(const Tensor& self, IntArrayRef size, int64_t sparse_dim, int64_t dense_dim) {
+  return self.clone().sparse_resize_and_clear_(size, sparse_dim, dense_dim);
+}
+
 Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& bias, int64_t pad) {
   HB_CHECK(self.dim() == 3 && weight.dim() == 3 && bias.dim() == 1,
            "[conv_tbc] expected input and weight of 3 dimensions and a bias of 1, got sizes ", self.sizes(), ", ",

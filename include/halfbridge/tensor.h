@@ -239,6 +239,8 @@ class HB_API Tensor {
             std::optional<MemoryFormat> format = std::nullopt) const;
   Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> format = std::nullopt) const;
+  Tensor to(std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device,
+            std::optional<bool> pin_memory, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const;
   Tensor toType(ScalarType t) const { return to(t); }
   Tensor type(ScalarType t) const { return to(t); }
   Tensor toType(const DeprecatedTypeProperties& t) const { return to(t.options()); }
@@ -311,6 +313,18 @@ class HB_API Tensor {
   Tensor new_zeros(IntArrayRef size, const TensorOptions& options = {}) const;
   Tensor new_ones(IntArrayRef size, const TensorOptions& options = {}) const;
   Tensor new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {}) const;
+  // The options one by one; what is nullopt is this tensor's.
+  Tensor new_empty(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                   std::optional<Device> device, std::optional<bool> pin_memory) const;
+  Tensor new_empty_strided(IntArrayRef size, IntArrayRef stride, std::optional<ScalarType> dtype,
+                           std::optional<Layout> layout, std::optional<Device> device,
+                           std::optional<bool> pin_memory) const;
+  Tensor new_zeros(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                   std::optional<Device> device, std::optional<bool> pin_memory) const;
+  Tensor new_ones(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                  std::optional<Device> device, std::optional<bool> pin_memory) const;
+  Tensor new_full(IntArrayRef size, const Scalar& value, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                  std::optional<Device> device, std::optional<bool> pin_memory) const;
   Tensor new_tensor(const Tensor& data) const;
   const Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> format = std::nullopt) const;
   const Tensor& resize_as_(const Tensor& other, std::optional<MemoryFormat> format = std::nullopt) const;
@@ -318,6 +332,8 @@ class HB_API Tensor {
   /// Window on a storage; throws where it does not fit and cannot grow. Contiguous without `stride`.
   Tensor& set_(const Storage& source, int64_t offset, IntArrayRef size, IntArrayRef stride = {}) const;
   Tensor& set_(const Storage& source) const;
+  /// The same on a contiguous tensor's memory, from its first element on.
+  Tensor& set_(const Tensor& source, int64_t offset, IntArrayRef size, IntArrayRef stride = {}) const;
   /// No elements, of size (0).
   Tensor& set_() const;
   Tensor sum_to_size(IntArrayRef size) const;

@@ -42,6 +42,15 @@ HB_API inline Kernel<void(const Tensor& factor, const Tensor& right, const Tenso
 HB_API inline Kernel<void(const Tensor& factor, const Tensor& inverse, bool upper)> cholesky_inverse_kernel{
     "cholesky_inverse"};
 
+/// a (b, n, n), of which the lower triangle is read, = P L D (P L)^T, or D (P L)^H where `hermitian`: ld holds D's
+/// blocks of one or two rows, below them L's columns, and zeros above. pivots (b, n): a row of a block of one was
+/// exchanged with row pivots[i] (from 1), the last row of a block of two with row -pivots[i].
+HB_API inline Kernel<void(const Tensor& a, const Tensor& ld, const Tensor& pivots, bool hermitian, const Tensor& info)>
+    ldl_factor_kernel{"linalg_ldl_factor"};
+/// x (b, n, c) solves A x = right, where ld (b, n, n) and pivots (b, n) hold A's factors. Throws for other pivots.
+HB_API inline Kernel<void(const Tensor& ld, const Tensor& pivots, const Tensor& right, const Tensor& x, bool hermitian)>
+    ldl_solve_kernel{"linalg_ldl_solve"};
+
 /// a (b, m, n) = q (b, m, c) r (b, min(c, m), n), c = min(m, n) or m; q may be undefined.
 HB_API inline Kernel<void(const Tensor& a, const Tensor& q, const Tensor& r)> qr_kernel{"linalg_qr"};
 /// a (b, m, n): R, and below it the reflections' vectors, whose factors are tau (b, min(m, n)).

@@ -23,6 +23,39 @@ Tensor Tensor::new_ones(IntArrayRef size, const TensorOptions& o) const { return
 Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptions& o) const {
   return full(size, value, options().merge_in(o));
 }
+namespace {
+TensorOptions joined(std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device,
+                     std::optional<bool> pin_memory) {
+  return TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory);
+}
+}  // namespace
+Tensor Tensor::new_empty(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                         std::optional<Device> device, std::optional<bool> pin_memory) const {
+  return new_empty(size, joined(dtype, layout, device, pin_memory));
+}
+Tensor Tensor::new_empty_strided(IntArrayRef size, IntArrayRef stride, std::optional<ScalarType> dtype,
+                                 std::optional<Layout> layout, std::optional<Device> device,
+                                 std::optional<bool> pin_memory) const {
+  return new_empty_strided(size, stride, joined(dtype, layout, device, pin_memory));
+}
+Tensor Tensor::new_zeros(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                         std::optional<Device> device, std::optional<bool> pin_memory) const {
+  return new_zeros(size, joined(dtype, layout, device, pin_memory));
+}
+Tensor Tensor::new_ones(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                        std::optional<Device> device, std::optional<bool> pin_memory) const {
+  return new_ones(size, joined(dtype, layout, device, pin_memory));
+}
+Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, std::optional<ScalarType> dtype,
+                        std::optional<Layout> layout, std::optional<Device> device,
+                        std::optional<bool> pin_memory) const {
+  return new_full(size, value, joined(dtype, layout, device, pin_memory));
+}
+Tensor Tensor::to(std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device,
+                  std::optional<bool> pin_memory, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return to(joined(dtype, layout, device, pin_memory), non_blocking, copy, format);
+}
 Tensor Tensor::new_tensor(const Tensor& data) const { return data.to(options(), false, true).detach(); }
 
 Tensor Tensor::to_mkldnn(std::optional<ScalarType> /*dtype*/) const {

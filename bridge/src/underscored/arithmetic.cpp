@@ -6,10 +6,35 @@
 namespace hb::bridge {
 inline namespace api {
 
-Tensor _addmm_activation(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
-                         const Scalar& alpha, bool use_gelu) {
-  const Tensor sum = addmm(self, mat1, mat2, beta, alpha);
-  return use_gelu ? gelu(sum) : relu(sum);
+namespace {
+void check_add_relu(ScalarType dtype) {
+  HB_CHECK(dtype == kFloat || dtype == kDouble || is_integral_type(dtype, /*includeBool=*/false),
+           "[_add_relu] Unsupported datatype for add_relu: ", dtype);
+}
+}  // namespace
+Tensor _add_relu(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  check_add_relu(result_type(self, other));
+  return relu(add(self, other, alpha));
+}
+Tensor _add_relu(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  check_add_relu(result_type(self, other));
+  return relu(add(self, other, alpha));
+}
+Tensor& _add_relu_(Tensor& self, const Tensor& other, const Scalar& alpha) {
+  check_add_relu(result_type(self, other));
+  return self.add_(other, alpha).relu_();
+}
+Tensor& _add_relu_(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  check_add_relu(result_type(self, other));
+  return self.add_(other, alpha).relu_();
+}
+Tensor _linalg_eigvals(const Tensor& self) { return linalg_eigvals(self); }
+Tensor _compute_linear_combination(const Tensor& input, const Tensor& coefficients) {
+  HB_CHECK(input.dim() >= 1 && coefficients.dim() == 2,
+           "[_compute_linear_combination] expected input (n, ...) and "
+           "coefficients (m, n), got sizes ",
+           input.sizes(), " and ", coefficients.sizes());
+  return tensordot(coefficients, input, {1}, {0});
 }
 Tensor _int_mm(const Tensor& self, const Tensor& mat2) {
   HB_CHECK(self.dim() == 2, "Expected self to be of dimension 2 but got ", self.dim());

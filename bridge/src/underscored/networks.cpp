@@ -7,6 +7,7 @@
 #include <halfbridge/bridge/nn/embedding.h>
 #include <halfbridge/bridge/nn/utils.h>
 #include <halfbridge/ops.h>
+#include <halfbridge/ops/call_forms.h>
 
 namespace hb::bridge {
 inline namespace api {
@@ -47,6 +48,59 @@ std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit_no_training(
     const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
     const Tensor& running_mean, const Tensor& running_var, double momentum, double eps) {
   return native_batch_norm(input, weight, bias, running_mean, running_var, false, momentum, eps);
+}
+
+namespace {
+Tensor no_reserve(const Tensor& input) { return empty({0}, input.options().dtype(kByte)); }
+}  // namespace
+std::tuple<Tensor, Tensor, Tensor, Tensor> _batch_norm_with_update(const Tensor& input,
+                                                                   const std::optional<Tensor>& weight,
+                                                                   const std::optional<Tensor>& bias,
+                                                                   Tensor& running_mean, Tensor& running_var,
+                                                                   double momentum, double eps) {
+  const auto [out, mean, invstd] =
+      native_batch_norm(input, weight, bias, running_mean, running_var, true, momentum, eps);
+  return {out, mean, invstd, no_reserve(input)};
+}
+std::tuple<Tensor, Tensor, Tensor, Tensor> _batch_norm_no_update(
+    const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+    const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, double momentum, double eps) {
+  const auto [out, mean, invstd] =
+      native_batch_norm(input, weight, bias, running_mean, running_var, false, momentum, eps);
+  return {out, mean, invstd, no_reserve(input)};
+}
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> _batch_norm_with_update_functional(
+    const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+    const Tensor& running_mean, const Tensor& running_var, double momentum, double eps) {
+  Tensor mean_now = running_mean.clone(), var_now = running_var.clone();
+  const auto [out, mean, invstd, reserve] =
+      _batch_norm_with_update(input, weight, bias, mean_now, var_now, momentum, eps);
+  return {out, mean, invstd, reserve, mean_now, var_now};
+}
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> _native_batch_norm_legit_functional(
+    const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+    const Tensor& running_mean, const Tensor& running_var, bool training, double momentum, double eps) {
+  Tensor mean_now = running_mean.clone(), var_now = running_var.clone();
+  const auto [out, mean, invstd] =
+      _native_batch_norm_legit(input, weight, bias, mean_now, var_now, training, momentum, eps);
+  return {out, mean, invstd, mean_now, var_now};
+}
+std::tuple<Tensor&, Tensor&, Tensor&, Tensor&> _batch_norm_with_update_out(
+    Tensor& out, Tensor& save_mean, Tensor& save_invstd, Tensor& reserve, const Tensor& input,
+    const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, Tensor& running_mean, Tensor& running_var,
+    double momentum, double eps) {
+  constexpr const char* name = "_batch_norm_with_update";
+  ops::OutScope scope;
+  const auto r = _batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps);
+  return {ops::write_out(name, out, std::get<0>(r)), ops::write_out(name, save_mean, std::get<1>(r)),
+          ops::write_out(name, save_invstd, std::get<2>(r)), ops::write_out(name, reserve, std::get<3>(r))};
+}
+std::tuple<Tensor&, Tensor&, Tensor&, Tensor&> _batch_norm_with_update_outf(
+    const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, Tensor& running_mean,
+    Tensor& running_var, double momentum, double eps, Tensor& out, Tensor& save_mean, Tensor& save_invstd,
+    Tensor& reserve) {
+  return _batch_norm_with_update_out(out, save_mean, save_invstd, reserve, input, weight, bias, running_mean,
+                                     running_var, momentum, eps);
 }
 
 std::tuple<Tensor, Tensor> _fused_rms_norm(const Tensor& input, IntArrayRef normalized_shape,

@@ -24,22 +24,20 @@ Tensor _to_copy(const Tensor& self, TensorOptions options, bool non_blocking,
                 std::optional<MemoryFormat> memory_format) {
   return self.to(options, non_blocking, /*copy=*/true, memory_format);
 }
+Tensor _to_copy(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
+                std::optional<MemoryFormat> memory_format) {
+  return self.to(dtype, layout, device, pin_memory, non_blocking, /*copy=*/true, memory_format);
+}
 std::vector<Tensor> _to_cpu(TensorList tensors) {
   std::vector<Tensor> all;
   all.reserve(tensors.size());
   for (const Tensor& t : tensors) all.push_back(t.cpu());
   return all;
 }
-Tensor _lazy_clone(const Tensor& self) { return self.clone(); }
-Tensor _conj(const Tensor& self) { return self.conj(); }
-Tensor _conj_physical(const Tensor& self) { return self.conj_physical(); }
 Tensor _conj_copy(const Tensor& self) { return self.conj().clone(); }
-Tensor _neg_view(const Tensor& self) { return self.neg(); }
 Tensor _pin_memory(const Tensor& self, std::optional<Device>) { return self.pin_memory(); }
 Tensor _unsafe_view(const Tensor& self, IntArrayRef size) { return self.view(size); }
-Tensor _reshape_alias(const Tensor& self, IntArrayRef size, IntArrayRef stride) {
-  return self.as_strided(size, stride);
-}
 Tensor _reshape_copy(const Tensor& self, IntArrayRef size) { return self.reshape(size).clone(); }
 Tensor _shape_as_tensor(const Tensor& self) { return tensor(self.sizes(), kLong); }
 Tensor _dim_arange(const Tensor& like, int64_t dim) {
@@ -57,6 +55,24 @@ Tensor _pad_circular(const Tensor& self, IntArrayRef pad) {
   for (int64_t i = 0; i < missing; ++i) x = x.squeeze(0);
   return x;
 }
+Tensor _chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks) {
+  HB_CHECK(num_chunks >= 1, "_chunk_cat expects positive num_chunks");
+  HB_CHECK(!tensors.empty(), "_chunk_cat expects a non-empty input tensor list");
+  HB_CHECK(dim >= 0 && dim < tensors[0].dim(), "[_chunk_cat] expected dim from 0 to ", tensors[0].dim() - 1, ", got ",
+           dim);
+  std::vector<Tensor> parts;
+  for (const Tensor& t : tensors) {
+    HB_CHECK(t.numel() > 0, "_chunk_cat expects non-empty tensor");
+    HB_CHECK(t.scalar_type() == tensors[0].scalar_type(), "_chunk_cat expects all input tensors with same dtype");
+    HB_CHECK(t.dim() > dim && t.sizes().slice(0, dim) == tensors[0].sizes().slice(0, dim),
+             "_chunk_cat expects same sizes of 0,...,dim-1 dimensions");
+    std::vector<int64_t> padding(2 * static_cast<size_t>(t.dim() - dim), 0), shape = t.sizes().slice(0, dim).vec();
+    padding.back() = (num_chunks - t.size(dim) % num_chunks) % num_chunks;
+    shape.insert(shape.end(), {num_chunks, -1});
+    parts.push_back(constant_pad_nd(t, padding).reshape(shape));
+  }
+  return cat(parts, dim + 1);
+}
 Tensor _pad_enum(const Tensor& self, IntArrayRef pad, int64_t mode, std::optional<double> value) {
   static constexpr const char* modes[] = {"reflect", "replicate", "circular", "constant"};
   HB_CHECK(mode >= 0 && mode < 4, "[_pad_enum] expected a mode from 0 to 3, got ", mode);
@@ -66,7 +82,15 @@ Scalar _local_scalar_dense(const Tensor& self) { return self.item(); }
 bool _has_same_storage_numel(const Tensor& self, const Tensor& other) {
   return self.storage().nbytes() / self.itemsize() == other.storage().nbytes() / other.itemsize();
 }
-bool _is_zerotensor(const Tensor&) { return false; }
+bool _has_compatible_shallow_copy_type(const Tensor& self, const Tensor& from) {
+  return self.device().type() == from.device().type() && self.layout() == from.layout();
+}
+int64_t _debug_has_internal_overlap(const Tensor& self) {
+  if (self.is_non_overlapping_and_dense()) return 0;
+  for (int64_t d = 0; d < self.dim(); ++d)
+    if (self.size(d) > 1 && self.stride(d) == 0) return 1;
+  return 2;
+}
 
 void _assert_async(const Tensor& self) {
   HB_CHECK(self.is_nonzero(), "Expected Tensor with single nonzero value, but got zero");
@@ -87,14 +111,6 @@ void _assert_tensor_metadata(const Tensor& a, OptionalIntArrayRef size, Optional
   HB_CHECK(!device || a.device() == *device, "Tensor device mismatch! Expected: ", *device, ", Got: ", a.device());
   HB_CHECK(!layout || a.layout() == *layout, "Tensor layout mismatch! Expected: ", *layout, ", Got: ", a.layout());
 }
-Tensor _is_all_true(const Tensor& self) {
-  HB_CHECK(self.scalar_type() == kBool, "[_is_all_true] expected a tensor of bools, got ", self.scalar_type());
-  return self.all();
-}
-Tensor _is_any_true(const Tensor& self) {
-  HB_CHECK(self.scalar_type() == kBool, "[_is_any_true] expected a tensor of bools, got ", self.scalar_type());
-  return self.any();
-}
 
 Tensor& _index_put_impl_(Tensor& self, const List<std::optional<Tensor>>& indices, const Tensor& values,
                          bool accumulate, bool) {
@@ -105,6 +121,19 @@ Tensor _unsafe_index_put(const Tensor& self, const List<std::optional<Tensor>>& 
                          bool accumulate) {
   return self.index_put(indices, values, accumulate);
 }
+
+Tensor _unsafe_masked_index(const Tensor& self, const Tensor& mask, const List<std::optional<Tensor>>& indices,
+                            const Scalar& fill) {
+  HB_CHECK(mask.scalar_type() == kBool, "[_unsafe_masked_index] expected a mask of bools, got ", mask.scalar_type());
+  std::vector<std::optional<Tensor>> places;
+  for (int64_t d = 0; d < static_cast<int64_t>(indices.size()); ++d) {
+    const std::optional<Tensor> index = indices[d];
+    const bool given = index && index->defined();
+    places.push_back(given ? std::optional<Tensor>(index->clamp(-self.size(d), self.size(d) - 1)) : std::nullopt);
+  }
+  return self.index(places).masked_fill(mask.logical_not(), fill);
+}
+Tensor _coalesce(const Tensor& self) { return self.coalesce(); }
 
 }  // namespace api
 }  // namespace hb::bridge

@@ -84,6 +84,33 @@ HB_API TensorTuple2 histogram(const Tensor& self, const Tensor& bins,
 HB_API TensorTuple2 histogram(const Tensor& self, int64_t bins = 100,
                               std::optional<ArrayRef<double>> range = std::nullopt,
                               const std::optional<Tensor>& weight = std::nullopt, bool density = false);
+/// (counts, edges of the bins along each dimension): how many rows of the last dimension of self (…, D), a point each,
+/// lie in each of D-dimensional bins. bins: the edges along each dimension (D tensors), or how many of equal width
+/// there are: for each dimension, or for all. `range` holds two numbers for each dimension, or nothing where edges are
+/// given; without it bins reach from the least to the greatest value. weight: a number for each point (…). Of float and
+/// double; without gradients.
+HB_API std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, IntArrayRef bins,
+                                                           std::optional<ArrayRef<double>> range = std::nullopt,
+                                                           const std::optional<Tensor>& weight = std::nullopt,
+                                                           bool density = false);
+HB_API std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, int64_t bins,
+                                                           std::optional<ArrayRef<double>> range = std::nullopt,
+                                                           const std::optional<Tensor>& weight = std::nullopt,
+                                                           bool density = false);
+HB_API std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, TensorList bins,
+                                                           std::optional<ArrayRef<double>> range = std::nullopt,
+                                                           const std::optional<Tensor>& weight = std::nullopt,
+                                                           bool density = false);
+/// Its parts: the edges, and the counts.
+HB_API std::vector<Tensor> _histogramdd_bin_edges(const Tensor& self, IntArrayRef bins,
+                                                  std::optional<ArrayRef<double>> range = std::nullopt,
+                                                  const std::optional<Tensor>& weight = std::nullopt,
+                                                  bool density = false);
+HB_API Tensor _histogramdd_from_bin_cts(const Tensor& self, IntArrayRef bins,
+                                        std::optional<ArrayRef<double>> range = std::nullopt,
+                                        const std::optional<Tensor>& weight = std::nullopt, bool density = false);
+HB_API Tensor _histogramdd_from_bin_tensors(const Tensor& self, TensorList bins,
+                                            const std::optional<Tensor>& weight = std::nullopt, bool density = false);
 /// (values, places of the values per element, lengths of the runs) of runs of equal neighbours.
 HB_API std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool return_inverse = false,
                                                              bool return_counts = false,
@@ -149,6 +176,19 @@ inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, int dim) {
 HB_API Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 HB_API Tensor& sub_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 HB_API Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2);
+// Products whose result has another dtype, which LibTorch has for CUDA alone, are not supported: these throw.
+HB_API Tensor mm(const Tensor& self, const Tensor& mat2, ScalarType out_dtype);
+HB_API Tensor bmm(const Tensor& self, const Tensor& mat2, ScalarType out_dtype);
+HB_API Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, ScalarType out_dtype,
+                    const Scalar& beta = 1, const Scalar& alpha = 1);
+HB_API Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, ScalarType out_dtype,
+                      const Scalar& beta = 1, const Scalar& alpha = 1);
+HB_API Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2, ScalarType out_dtype);
+HB_API Tensor& bmm_out(Tensor& out, const Tensor& self, const Tensor& mat2, ScalarType out_dtype);
+HB_API Tensor& addmm_out(Tensor& out, const Tensor& self, const Tensor& mat1, const Tensor& mat2, ScalarType out_dtype,
+                         const Scalar& beta = 1, const Scalar& alpha = 1);
+HB_API Tensor& baddbmm_out(Tensor& out, const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                           ScalarType out_dtype, const Scalar& beta = 1, const Scalar& alpha = 1);
 HB_API Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other);
 /// Sums and products into `out` compute in out's dtype; `dtype` says the same or is an error.
 #define HB_SUM_OUT(name, ...) \

@@ -80,6 +80,16 @@ HB_API std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& lu_data, const
 HB_API std::tuple<Tensor, Tensor, Tensor> linalg_lu(const Tensor& a, bool pivot = true);
 HB_API Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left = true,
                               bool adjoint = false);
+/// (LD, pivots of int32, (…, n)) of matrices (…, n, n) that are symmetric or, with `hermitian`, hermitian; the lower
+/// triangle is read. LD holds D, whose blocks have one row or two (pivots are negative there), and L below it, as
+/// LAPACK's sytrf and hetrf give them. Without gradients. Throws where D is singular.
+HB_API std::tuple<Tensor, Tensor> linalg_ldl_factor(const Tensor& self, bool hermitian = false);
+/// The same and LAPACK's info (int32, one per matrix); throws for it with `check_errors` alone.
+HB_API std::tuple<Tensor, Tensor, Tensor> linalg_ldl_factor_ex(const Tensor& self, bool hermitian = false,
+                                                               bool check_errors = false);
+/// X (…, n, k) of A X = B, where linalg_ldl_factor has factored A, with the same `hermitian`; batches broadcast.
+/// Without gradients. Throws for pivots that it cannot have given.
+HB_API Tensor linalg_ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool hermitian = false);
 /// The _ex forms give LAPACK's info (int32, one per matrix: 0, or where the factorisation failed) and throw for it with
 /// `check_errors` alone.
 HB_API std::tuple<Tensor, Tensor> linalg_cholesky_ex(const Tensor& self, bool upper = false, bool check_errors = false);

@@ -217,6 +217,16 @@ HB_API Tensor upsample_bicubic2d(const Tensor& self, OptionalIntArrayRef output_
                                  std::optional<ArrayRef<double>> scale_factors);
 HB_API Tensor upsample_trilinear3d(const Tensor& self, OptionalIntArrayRef output_size, bool align_corners,
                                    std::optional<ArrayRef<double>> scale_factors);
+HB_API Tensor _upsample_nearest_exact1d(const Tensor& self, OptionalIntArrayRef output_size,
+                                        std::optional<ArrayRef<double>> scale_factors);
+HB_API Tensor _upsample_nearest_exact2d(const Tensor& self, OptionalIntArrayRef output_size,
+                                        std::optional<ArrayRef<double>> scale_factors);
+HB_API Tensor _upsample_nearest_exact3d(const Tensor& self, OptionalIntArrayRef output_size,
+                                        std::optional<ArrayRef<double>> scale_factors);
+HB_API Tensor _upsample_bilinear2d_aa(const Tensor& self, OptionalIntArrayRef output_size, bool align_corners,
+                                      std::optional<ArrayRef<double>> scale_factors);
+HB_API Tensor _upsample_bicubic2d_aa(const Tensor& self, OptionalIntArrayRef output_size, bool align_corners,
+                                     std::optional<ArrayRef<double>> scale_factors);
 HB_API Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor);
 HB_API Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor);
 HB_API Tensor channel_shuffle(const Tensor& self, int64_t groups);

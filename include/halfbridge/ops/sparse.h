@@ -54,10 +54,16 @@ HB_API Tensor _convert_indices_from_csr_to_coo(const Tensor& crow_indices, const
 /// Product of matrices of which one is sparse (dense result) or both are (sparse result). Unlike mm's, the gradient of
 /// a sparse factor has that factor's entries alone.
 HB_API Tensor _sparse_mm(const Tensor& sparse, const Tensor& dense);
+/// As above for reduce "sum"; "mean", "amax" and "amin" take the mean or an extremum of the products over a row's
+/// entries (0 where there is none). Of a matrix by rows (CSR) and a dense one of float, double or half types.
+HB_API Tensor _sparse_mm(const Tensor& sparse, const Tensor& dense, std::string_view reduce);
 HB_API Tensor _sparse_sparse_matmul(const Tensor& self, const Tensor& other);
 /// beta self + alpha mat1 mat2, mat1 sparse, the rest dense.
 HB_API Tensor _sparse_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1,
                             const Scalar& alpha = 1);
+/// beta self + alpha (mat1 mat2) at the places that self, a matrix by rows (CSR), lists; mat1 and mat2 are dense.
+HB_API Tensor sparse_sampled_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1,
+                                   const Scalar& alpha = 1);
 /// Sparse by dense to sparse: smm(a, b) and sspaddmm(self, a, b), whose entries are not coalesced; hspmm(a, b), whose
 /// rows are values (sparse_dim 1).
 HB_API Tensor smm(const Tensor& self, const Tensor& mat2);
@@ -73,5 +79,8 @@ HB_API Tensor _sparse_sum(const Tensor& input, IntArrayRef dim, ScalarType dtype
 /// Softmax over the entries that are listed; what is not counts as minus infinity.
 HB_API Tensor _sparse_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt);
 HB_API Tensor _sparse_log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt);
+/// half_to_float: for CUDA alone; true throws.
+HB_API Tensor _sparse_softmax(const Tensor& self, int64_t dim, bool half_to_float);
+HB_API Tensor _sparse_log_softmax(const Tensor& self, int64_t dim, bool half_to_float);
 
 }  // namespace hb

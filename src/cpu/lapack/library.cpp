@@ -61,6 +61,8 @@ Routines<T> load(const char* function) {
   };
   get(r.getrf, "getrf"), get(r.getrs, "getrs");
   get(r.potrf, "potrf"), get(r.potrs, "potrs"), get(r.potri, "potri");
+  get(r.sytrf, "sytrf"), get(r.hetrf, complex ? "hetrf" : "sytrf");
+  get(r.sytrs, "sytrs"), get(r.hetrs, complex ? "hetrs" : "sytrs");
   get(r.trsm, "trsm"), get(r.geqrf, "geqrf"), get(r.gels, "gels");
   get(r.orgqr, complex ? "ungqr" : "orgqr"), get(r.ormqr, complex ? "unmqr" : "ormqr");
   get(r.syevd, complex ? "heevd" : "syevd"), get(r.geev, "geev"), get(r.gesdd, "gesdd");

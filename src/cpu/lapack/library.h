@@ -62,6 +62,13 @@ struct Routines : SpectralRoutines<T> {
   void (*potrf)(Text, const Int* n, T* a, const Int* lda, Int* info, Len);
   void (*potrs)(Text, const Int* n, const Int* nrhs, const T* a, const Int* lda, T* b, const Int* ldb, Int* info, Len);
   void (*potri)(Text, const Int* n, T* a, const Int* lda, Int* info, Len);
+  // hetrf and hetrs are sytrf and sytrs for real matrices.
+  void (*sytrf)(Text, const Int* n, T* a, const Int* lda, Int* pivots, T* work, const Int* lwork, Int* info, Len);
+  void (*hetrf)(Text, const Int* n, T* a, const Int* lda, Int* pivots, T* work, const Int* lwork, Int* info, Len);
+  void (*sytrs)(Text, const Int* n, const Int* nrhs, const T* a, const Int* lda, const Int* pivots, T* b,
+                const Int* ldb, Int* info, Len);
+  void (*hetrs)(Text, const Int* n, const Int* nrhs, const T* a, const Int* lda, const Int* pivots, T* b,
+                const Int* ldb, Int* info, Len);
   void (*trsm)(Text, Text, Text, Text, const Int* m, const Int* n, const T* alpha, const T* a, const Int* lda, T* b,
                const Int* ldb, Len, Len, Len, Len);
   void (*geqrf)(const Int* m, const Int* n, T* a, const Int* lda, T* tau, T* work, const Int* lwork, Int* info);

@@ -161,6 +161,11 @@ HB_SCALED(upsample_linear1d, HB_CORNERS, corners, scale(factors, 0))
 HB_SCALED(upsample_bilinear2d, HB_CORNERS, corners, scale(factors, 0), scale(factors, 1))
 HB_SCALED(upsample_bicubic2d, HB_CORNERS, corners, scale(factors, 0), scale(factors, 1))
 HB_SCALED(upsample_trilinear3d, HB_CORNERS, corners, scale(factors, 0), scale(factors, 1), scale(factors, 2))
+HB_SCALED(_upsample_nearest_exact1d, HB_PARAMS, scale(factors, 0))
+HB_SCALED(_upsample_nearest_exact2d, HB_PARAMS, scale(factors, 0), scale(factors, 1))
+HB_SCALED(_upsample_nearest_exact3d, HB_PARAMS, scale(factors, 0), scale(factors, 1), scale(factors, 2))
+HB_SCALED(_upsample_bilinear2d_aa, HB_CORNERS, corners, scale(factors, 0), scale(factors, 1))
+HB_SCALED(_upsample_bicubic2d_aa, HB_CORNERS, corners, scale(factors, 0), scale(factors, 1))
 
 namespace ops {
 Tensor& write_out(const char* name, Tensor& out, const Tensor& result) { return assign_out(name, out, result); }

@@ -39,22 +39,24 @@ bool sizes_out_silently(std::string_view name) {
   return false;
 }
 
-void resize_out(const char* name, Tensor& out, const Tensor& result) {
+}  // namespace
+
+void size_out(const char* name, Tensor& out, IntArrayRef size) {
   if (out.numel() > 0 && std::string_view(name) == "arange") {
-    if (out.numel() != result.numel())
+    int64_t wanted = 1;
+    for (const int64_t n : size) wanted *= n;
+    if (out.numel() != wanted)
       detail::warn(detail::str("The number of elements in the out tensor of shape ", out.sizes(), " is ", out.numel(),
-                               " which does not match the computed number of elements ", result.numel(),
-                               "; it is resized to ", result.sizes()));
+                               " which does not match the computed number of elements ", wanted, "; it is resized to ",
+                               size));
   } else if (out.numel() > 0 && !sizes_out_silently(name)) {
     detail::warn(
         detail::str("An output with one or more elements was resized since it had shape ", out.sizes(),
-                    ", which does not match the required output shape ", result.sizes(),
+                    ", which does not match the required output shape ", size,
                     ". This behavior is deprecated: give an out tensor without elements, as after resize_(0)."));
   }
-  out.resize_(result.sizes());
+  out.resize_(size);
 }
-
-}  // namespace
 
 void check_inference(const char* name, const Tensor& self) {
   HB_CHECK(!self.is_inference() || InferenceMode::is_enabled(), "[", name,
@@ -172,7 +174,7 @@ Tensor& assign_out(const char* name, Tensor& out, const Tensor& result) {
   if (!out.defined()) return out = result;
   HB_CHECK(out.device() == result.device(), "[", name, "] expected out on ", result.device(), ", got ", out.device());
   check_out_dtype(name, result.scalar_type(), out.scalar_type());
-  if (out.impl().sizes() != result.impl().sizes()) resize_out(name, out, result);
+  if (out.impl().sizes() != result.impl().sizes()) size_out(name, out, result.sizes());
   return out.copy_(result);
 }
 

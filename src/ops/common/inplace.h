@@ -17,6 +17,8 @@ void check_inplace(const char* name, const Tensor& self);
 Tensor& inplace(const char* name, Tensor& self, const std::function<Tensor(const Tensor&)>& compute,
                 const std::function<void(Tensor&)>& direct = nullptr, std::initializer_list<const Tensor*> others = {});
 
+/// Gives `out`, whose shape is another one, this shape; warns where it had elements.
+void size_out(const char* name, Tensor& out, IntArrayRef size);
 /// Resizes `out` to the shape if it is empty or differs (with LibTorch's rule), checks its dtype, and copies.
 Tensor& assign_out(const char* name, Tensor& out, const Tensor& result);
 

@@ -104,6 +104,14 @@ Tensor& Tensor::set_(const Storage& source) const {
   return set_(source, 0, {static_cast<int64_t>(source.nbytes()) / element_size()});
 }
 
+Tensor& Tensor::set_(const Tensor& source, int64_t offset, IntArrayRef size, IntArrayRef stride) const {
+  ops::check_defined(*this, source);
+  HB_CHECK(scalar_type() == source.scalar_type(), "[set_] expected dtype ", scalar_type(), ", got ",
+           source.scalar_type());
+  HB_CHECK(source.is_contiguous(), "passed in tensor to be used as storage must be contiguous");
+  return set_(source.storage(), source.storage_offset() + offset, size, stride);
+}
+
 Tensor& Tensor::set_() const {
   ops::check_defined(*this);
   return set_(empty({0}, options().requires_grad(false)));

@@ -18,6 +18,7 @@
 #include <halfbridge/bridge/utility.h>
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/gradient_out_forms.h>
+#include <halfbridge/ops/rare_forms.h>
 #include <halfbridge/sym_int.h>
 
 namespace hb::bridge {

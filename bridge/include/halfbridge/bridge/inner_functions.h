@@ -37,6 +37,25 @@ HB_API Tensor slow_conv_transpose3d(const Tensor& self, const Tensor& weight, In
 /// A convolution over time: self (T, N, Cin), weight (K, Cin, Cout), bias (Cout); the result is (T', N, Cout).
 HB_API Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& bias, int64_t pad = 0);
 
+/// A convolution of 3 dimensions with a group for each channel.
+HB_API Tensor conv_depthwise3d(const Tensor& self, const Tensor& weight, IntArrayRef kernel_size,
+                               const std::optional<Tensor>& bias, IntArrayRef stride, IntArrayRef padding,
+                               IntArrayRef dilation);
+HB_API Tensor native_channel_shuffle(const Tensor& self, int64_t groups);
+/// The norm of all entries of a sparse tensor (COO). dim: none or all dimensions; keepdim is an error.
+HB_API Tensor native_norm(const Tensor& self, const Scalar& p = 2);
+HB_API Tensor native_norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
+                          std::optional<ScalarType> dtype);
+/// The sum of the powers of absolute values.
+HB_API Tensor linalg__powsum(const Tensor& self, const Scalar& ord = 2, OptionalIntArrayRef dim = std::nullopt,
+                             bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt);
+
+/// The methods of sparse tensors that change one, as functions; without _ of a copy.
+HB_API const Tensor& resize_as_sparse_(const Tensor& self, const Tensor& the_template);
+HB_API Tensor resize_as_sparse(const Tensor& self, const Tensor& the_template);
+HB_API Tensor sparse_resize(const Tensor& self, IntArrayRef size, int64_t sparse_dim, int64_t dense_dim);
+HB_API Tensor sparse_resize_and_clear(const Tensor& self, IntArrayRef size, int64_t sparse_dim, int64_t dense_dim);
+
 /// The places of elements that are not zero, a tensor per dimension.
 HB_API std::vector<Tensor> nonzero_numpy(const Tensor& self);
 /// embedding_renorm_ of a copy.

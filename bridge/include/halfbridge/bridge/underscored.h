@@ -31,27 +31,38 @@ HB_API Tensor _cast_Short(const Tensor& self, bool non_blocking = false);
 /// to(options), and a copy where nothing changes.
 HB_API Tensor _to_copy(const Tensor& self, TensorOptions options = {}, bool non_blocking = false,
                        std::optional<MemoryFormat> memory_format = std::nullopt);
+HB_API Tensor _to_copy(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                       std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
+                       std::optional<MemoryFormat> memory_format);
 HB_API std::vector<Tensor> _to_cpu(TensorList tensors);
-HB_API Tensor _lazy_clone(const Tensor& self);
-HB_API Tensor _conj(const Tensor& self);
-HB_API Tensor _conj_physical(const Tensor& self);
 HB_API Tensor _conj_copy(const Tensor& self);
-HB_API Tensor _neg_view(const Tensor& self);
 HB_API Tensor _pin_memory(const Tensor& self, std::optional<Device> device = std::nullopt);
 HB_API Tensor _unsafe_view(const Tensor& self, IntArrayRef size);
-HB_API Tensor _reshape_alias(const Tensor& self, IntArrayRef size, IntArrayRef stride);
 HB_API Tensor _reshape_copy(const Tensor& self, IntArrayRef size);
 /// The sizes, as a tensor of int64 on the CPU.
 HB_API Tensor _shape_as_tensor(const Tensor& self);
 /// 0, 1, … self.size(dim) - 1
 HB_API Tensor _dim_arange(const Tensor& like, int64_t dim);
 HB_API Tensor _stack(TensorList tensors, int64_t dim = 0);
+/// Each tensor cut into num_chunks along dim, with zeros at the end, and the chunks of all tensors joined: of one
+/// dtype, and one shape up to dim; (…, num_chunks, elements of a chunk of each).
+HB_API Tensor _chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks);
 HB_API Tensor _pad_circular(const Tensor& self, IntArrayRef pad);
 /// mode: 0 reflect, 1 replicate, 2 circular, 3 constant.
 HB_API Tensor _pad_enum(const Tensor& self, IntArrayRef pad, int64_t mode, std::optional<double> value = std::nullopt);
 HB_API Scalar _local_scalar_dense(const Tensor& self);
 HB_API bool _has_same_storage_numel(const Tensor& self, const Tensor& other);
-HB_API bool _is_zerotensor(const Tensor& self);
+
+// --- what others ask of a library
+/// 1 where elements share memory, 0 where they do not, 2 where that is hard to tell.
+HB_API int64_t _debug_has_internal_overlap(const Tensor& self);
+/// Whether set_data and its kin may give one tensor what the other has.
+HB_API bool _has_compatible_shallow_copy_type(const Tensor& self, const Tensor& from);
+inline bool _nnpack_available() { return false; }
+inline bool _use_cudnn_rnn_flatten_weight() { return false; }
+inline bool cudnn_is_acceptable(const Tensor&) { return false; }
+inline bool is_vulkan_available() { return false; }
+inline bool is_distributed(const Tensor&) { return false; }
 
 // --- checks
 /// Throws where the only element is zero. Reads it on the host.
@@ -63,8 +74,6 @@ HB_API void _assert_tensor_metadata(const Tensor& a, OptionalIntArrayRef size = 
                                     std::optional<ScalarType> dtype = std::nullopt,
                                     std::optional<Device> device = std::nullopt,
                                     std::optional<Layout> layout = std::nullopt);
-HB_API Tensor _is_all_true(const Tensor& self);
-HB_API Tensor _is_any_true(const Tensor& self);
 
 // --- index with tensors that are not checked; here they are
 HB_API Tensor& _index_put_impl_(Tensor& self, const List<std::optional<Tensor>>& indices, const Tensor& values,
@@ -72,11 +81,19 @@ HB_API Tensor& _index_put_impl_(Tensor& self, const List<std::optional<Tensor>>&
 HB_API Tensor _unsafe_index(const Tensor& self, const List<std::optional<Tensor>>& indices);
 HB_API Tensor _unsafe_index_put(const Tensor& self, const List<std::optional<Tensor>>& indices, const Tensor& values,
                                 bool accumulate = false);
+/// Elements at `indices` where mask is true, `fill` elsewhere; indices there may be out of range.
+HB_API Tensor _unsafe_masked_index(const Tensor& self, const Tensor& mask, const List<std::optional<Tensor>>& indices,
+                                   const Scalar& fill);
+HB_API Tensor _coalesce(const Tensor& self);
 
 // --- products, distances, transforms
-/// relu, or gelu, of addmm.
-HB_API Tensor _addmm_activation(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1,
-                                const Scalar& alpha = 1, bool use_gelu = false);
+/// relu of self + alpha other, of float, double and integers (relu of integers: at least 0).
+HB_API Tensor _add_relu(const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
+HB_API Tensor _add_relu(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);
+HB_API Tensor& _add_relu_(Tensor& self, const Tensor& other, const Scalar& alpha = 1);
+HB_API Tensor& _add_relu_(Tensor& self, const Scalar& other, const Scalar& alpha = 1);
+/// Row i: the sum of coefficients[i, j] (m, n) times input[j] (n, …).
+HB_API Tensor _compute_linear_combination(const Tensor& input, const Tensor& coefficients);
 /// A product of int8 matrices as int32.
 HB_API Tensor _int_mm(const Tensor& self, const Tensor& mat2);
 /// Distances between the rows of x1 (…, P, M) and those of x2 (…, R, M), by products: (…, P, R).
@@ -88,6 +105,7 @@ HB_API std::tuple<Tensor, Tensor> _linalg_eigh(const Tensor& A, std::string_view
 HB_API std::tuple<Tensor, Tensor, Tensor> _linalg_svd(const Tensor& A, bool full_matrices = false,
                                                       bool compute_uv = true,
                                                       std::optional<std::string_view> driver = std::nullopt);
+HB_API Tensor _linalg_eigvals(const Tensor& self);
 /// The factors in one matrix, the pivots, and info.
 HB_API std::tuple<Tensor, Tensor, Tensor> _lu_with_info(const Tensor& self, bool pivot = true,
                                                         bool check_errors = true);
@@ -118,6 +136,30 @@ HB_API std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit(const Tensor&
 HB_API std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit_no_training(
     const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
     const Tensor& running_mean, const Tensor& running_var, double momentum, double eps);
+/// native_batch_norm in training and in evaluation, and a tensor of bytes that is empty on the CPU.
+HB_API std::tuple<Tensor, Tensor, Tensor, Tensor> _batch_norm_with_update(const Tensor& input,
+                                                                          const std::optional<Tensor>& weight,
+                                                                          const std::optional<Tensor>& bias,
+                                                                          Tensor& running_mean, Tensor& running_var,
+                                                                          double momentum, double eps);
+HB_API std::tuple<Tensor, Tensor, Tensor, Tensor> _batch_norm_no_update(
+    const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+    const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, double momentum, double eps);
+/// These leave the running statistics as they are, and give the new ones last.
+HB_API std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> _batch_norm_with_update_functional(
+    const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+    const Tensor& running_mean, const Tensor& running_var, double momentum, double eps);
+HB_API std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> _native_batch_norm_legit_functional(
+    const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+    const Tensor& running_mean, const Tensor& running_var, bool training, double momentum, double eps);
+HB_API std::tuple<Tensor&, Tensor&, Tensor&, Tensor&> _batch_norm_with_update_out(
+    Tensor& out, Tensor& save_mean, Tensor& save_invstd, Tensor& reserve, const Tensor& input,
+    const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, Tensor& running_mean, Tensor& running_var,
+    double momentum, double eps);
+HB_API std::tuple<Tensor&, Tensor&, Tensor&, Tensor&> _batch_norm_with_update_outf(
+    const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, Tensor& running_mean,
+    Tensor& running_var, double momentum, double eps, Tensor& out, Tensor& save_mean, Tensor& save_invstd,
+    Tensor& reserve);
 /// rms_norm and the reciprocal of what it divides by, (…, 1, …).
 HB_API std::tuple<Tensor, Tensor> _fused_rms_norm(const Tensor& input, IntArrayRef normalized_shape,
                                                   const std::optional<Tensor>& weight, std::optional<double> eps);
