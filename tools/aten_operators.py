@@ -4,7 +4,7 @@ names Halfbridge has a function or a method. The types, and whether a function o
 
     tools/aten_operators.py --libtorch DIR
 
-A row: HB_ATEN(name, "overload", "names of the arguments, with defaults", C++ types)
+A row: HB_ATEN(name, "overload", "names of the arguments, with lengths of lists and defaults", C++ types)
 Operators that write into an out tensor, and those of named dimensions, streams and storages are left out.
 """
 import argparse
@@ -44,13 +44,17 @@ def cpp_type(text):
 
 
 def argument(text):
-    """The name, and the default as the schema of a list without a length takes it."""
+    """The name, with the length of a list that may be one number, and the default in full."""
     head, equals, default = text.partition("=")
-    if not equals:
-        return text.split(" ")[-1]
+    if head == "*":
+        return head
     kind, name = head.rsplit(" ", 1)
-    default = CONSTANTS.get(default, default)
     length = re.search(r"\[(\d+)\]", kind)
+    if length:
+        name += length[0]
+    if not equals:
+        return name
+    default = CONSTANTS.get(default, default)
     if length and default != "None" and not default.startswith("["):
         default = "[" + ", ".join([default] * int(length[1])) + "]"
     return name + "=" + default.replace('\\', '').replace('"', '\\"')

@@ -15,6 +15,7 @@ Table make_table() {
     for (const Builtin& row : rows) table[std::string(prefix) + row.name].rows.push_back(row);
   };
   add(number_builtins(), "");
+  add(mixed_builtins(), "");
   add(math_builtins(), "");
   add(list_builtins(), "");
   add(dict_builtins(), "");

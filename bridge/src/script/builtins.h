@@ -31,6 +31,7 @@ const Builtins* find_builtins(const std::string& name);
 bool keeps_arguments(const std::string& name);
 
 std::span<const Builtin> number_builtins();
+std::span<const Builtin> mixed_builtins();
 std::span<const Builtin> math_builtins();
 std::span<const Builtin> list_builtins();
 std::span<const Builtin> dict_builtins();

@@ -2,6 +2,7 @@
 
 #include <halfbridge/error.h>
 
+#include "io/torch_types.h"
 #include "script/compiler.h"
 #include "script/norm_folds.h"
 
@@ -197,6 +198,13 @@ NodePtr Compiler::folded(const Expr& tree) {
   return std::make_unique<FoldedNorm>(tree.line, std::move(convolution), std::move(norm), expression(*fold.input));
 }
 
+namespace {
+bool is_dtype(const Expr& tree) {
+  const std::string path = dotted_name(tree);
+  return path.rfind("torch.", 0) == 0 && io::dtype_of_name(path.substr(6));
+}
+}  // namespace
+
 NodePtr Compiler::call(const Expr& tree) {
   if (function_.folds()) {
     if (NodePtr node = folded(tree)) return node;
@@ -211,7 +219,11 @@ NodePtr Compiler::call(const Expr& tree) {
   if (callee.kind == Kind::Attribute) {
     NodePtr value = expression(*callee.parts[0]);
     Nodes arguments = expressions(tree, 1);
-    return std::make_unique<MethodCall>(tree.line, std::move(value), callee.text, tree.names, std::move(arguments));
+    Names names = tree.names;
+    // A dtype is a number, which x.view(torch.int32) would take for a size.
+    if (callee.text == "view" && names.empty() && tree.parts.size() == 2 && is_dtype(*tree.parts[1]))
+      names.emplace_back("dtype");
+    return std::make_unique<MethodCall>(tree.line, std::move(value), callee.text, names, std::move(arguments));
   }
   // module(x) is module.forward(x).
   NodePtr value = expression(callee);

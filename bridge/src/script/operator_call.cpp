@@ -92,6 +92,13 @@ TensorOptions dtype_of_number(const IValue& value) {
   return hb::kComplexFloat;
 }
 
+// Code names dtypes by number.
+ScalarType dtype_of_code(int64_t number) {
+  HB_CHECK(number >= 0 && number < static_cast<int64_t>(ScalarType::Undefined), "[TorchScript] there is no dtype ",
+           number);
+  return static_cast<ScalarType>(number);
+}
+
 IValue convert(IValue value, const Plan::Source& source) {
   switch (source.conversion) {
     case Conversion::None:
@@ -106,6 +113,10 @@ IValue convert(IValue value, const Plan::Source& source) {
       return IValue(single(value).item());
     case Conversion::IntToFloat:
       return static_cast<double>(value.toInt());
+    case Conversion::ToDtype:
+      return dtype_of_code(value.toInt());
+    case Conversion::BoolToInt:
+      return whole(value);
     case Conversion::ToComplex:
       return Complex<double>(real(value));
     case Conversion::ToTensor:

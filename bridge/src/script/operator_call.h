@@ -34,6 +34,8 @@ enum class Conversion : uint8_t {
   TensorToBool,
   TensorToScalar,
   IntToFloat,
+  BoolToInt,
+  ToDtype,
   ToComplex,
   ToTensor,
   ToDevice,
@@ -54,7 +56,9 @@ struct Plan {
   size_t results = 1;
   bool plain = false;  // the arguments in their order, then defaults
 };
-/// The first candidate that the arguments fit, those without conversions before others. `names`: of the last ones.
+/// What a match may do: nothing, what changes no meaning, all.
+enum class Conversions : uint8_t { None, Plain, All };
+/// The first candidate that the arguments fit, with as few conversions as can be. `names`: of the last ones.
 std::optional<Plan> match(const std::vector<Candidate>& candidates, const Values& arguments,
                           const std::vector<std::string>& names);
 

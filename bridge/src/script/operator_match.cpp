@@ -39,6 +39,8 @@ bool exact(const IValue& value, const Type& base) {
     case TypeKind::StreamObjType:
     case TypeKind::NoneType:
       return false;
+    case TypeKind::NumberType:
+      return value.isScalar() && !value.isBool();
     default:
       return value_fits(value, base);
   }
@@ -51,7 +53,11 @@ bool items_fit(const std::vector<IValue>& items, const Wanted& wanted) {
 }
 
 // What one value becomes for a parameter that is no list.
-std::optional<Conversion> converted(const IValue& value, TypeKind base) {
+std::optional<Conversion> converted(const IValue& value, TypeKind base, Conversions allowed) {
+  if (allowed == Conversions::None) return std::nullopt;
+  // As in LibTorch: mask + True is a tensor of integers.
+  if (value.isBool() && base == TypeKind::NumberType) return Conversion::BoolToInt;
+  if (allowed == Conversions::Plain) return std::nullopt;
   if (value.isTensor()) {
     if (base == TypeKind::IntType) return Conversion::TensorToInt;
     if (base == TypeKind::FloatType) return Conversion::TensorToFloat;
@@ -65,13 +71,20 @@ std::optional<Conversion> converted(const IValue& value, TypeKind base) {
   return std::nullopt;
 }
 
+bool is_dtype(const Argument& parameter) {
+  const Type* type = parameter.real_type().get();
+  take_wrapper(type, TypeKind::OptionalType);
+  return type->kind() == TypeKind::ScalarTypeType;
+}
+
 class Matcher {
  public:
-  Matcher(const FunctionSchema& schema, const Values& arguments, const std::vector<std::string>& names, bool convert)
+  Matcher(const FunctionSchema& schema, const Values& arguments, const std::vector<std::string>& names,
+          Conversions allowed)
       : schema_(schema),
         arguments_(arguments),
         names_(names),
-        convert_(convert),
+        allowed_(allowed),
         by_place_(arguments.size() - names.size()) {}
 
   std::optional<std::vector<Plan::Source>> run() {
@@ -103,7 +116,7 @@ class Matcher {
     // view(2, 3): all numbers that are left are one list.
     const Wanted wanted = wanted_of(*parameters[i].type());
     const bool last = i + 1 == parameters.size() || parameters[i + 1].kwarg_only();
-    if (convert_ && last && wanted.list && !parameters[i].N() && !arguments_[next_].isList()) {
+    if (allowed_ == Conversions::All && last && wanted.list && !parameters[i].N() && !arguments_[next_].isList()) {
       const std::vector<IValue> rest(arguments_.begin() + static_cast<std::ptrdiff_t>(next_),
                                      arguments_.begin() + static_cast<std::ptrdiff_t>(by_place_));
       if (items_fit(rest, wanted)) {
@@ -128,14 +141,15 @@ class Matcher {
     if (wanted.base->kind() == TypeKind::AnyType && !wanted.list) return true;
     if (value.isNone()) return wanted.optional;
     if (!wanted.list) {
-      if (exact(value, *wanted.base)) return true;
-      const auto conversion = convert_ ? converted(value, wanted.base->kind()) : std::nullopt;
+      const bool dtype = is_dtype(parameter) && value.isInt();
+      if (!dtype && exact(value, *wanted.base)) return true;
+      const auto conversion = dtype ? as_dtype() : converted(value, wanted.base->kind(), allowed_);
       if (!conversion) return false;
       source.conversion = *conversion;
       return true;
     }
     if (value.isList()) return items_fit(value.toListRef(), wanted);
-    if (value.isTuple() && convert_) {
+    if (value.isTuple() && allowed_ == Conversions::All) {
       source.conversion = Conversion::TupleToList;
       return items_fit(value.toTupleRef().elements(), wanted);
     }
@@ -145,10 +159,16 @@ class Matcher {
     return true;
   }
 
+  // view(3) is about sizes: where a number could be either, it is no dtype.
+  std::optional<Conversion> as_dtype() const {
+    if (allowed_ != Conversions::All) return std::nullopt;
+    return Conversion::ToDtype;
+  }
+
   const FunctionSchema& schema_;
   const Values& arguments_;
   const std::vector<std::string>& names_;
-  bool convert_;
+  Conversions allowed_;
   size_t by_place_, next_ = 0;
   std::vector<Plan::Source> sources_;
 };
@@ -166,9 +186,9 @@ bool is_plain(const Plan& plan, size_t arguments) {
 
 std::optional<Plan> match(const std::vector<Candidate>& candidates, const Values& arguments,
                           const std::vector<std::string>& names) {
-  for (const bool convert : {false, true}) {
+  for (const Conversions allowed : {Conversions::None, Conversions::Plain, Conversions::All}) {
     for (const Candidate& candidate : candidates) {
-      auto sources = Matcher(*candidate.schema, arguments, names, convert).run();
+      auto sources = Matcher(*candidate.schema, arguments, names, allowed).run();
       if (!sources) continue;
       Plan plan{candidate, std::move(*sources), candidate.run ? 1 : candidate.schema->returns().size()};
       plan.plain = is_plain(plan, arguments.size());

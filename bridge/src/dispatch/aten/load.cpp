@@ -36,6 +36,17 @@ Table& table() {
 
 thread_local bool now_loading = false;
 
+// "dim[1]=[0]" and the type "int[]?": "int[1]? dim=[0]".
+std::string with_type(std::string name, std::string type) {
+  const size_t open = name.substr(0, name.find('=')).find('[');
+  if (open != std::string::npos) {
+    const size_t length = name.find(']') - open - 1;
+    type.insert(type.find('[') + 1, name, open + 1, length);
+    name.erase(open, length + 2);
+  }
+  return type + " " + name;
+}
+
 // "self, *, alpha=1" and the types of two arguments: "Tensor self, *, Scalar alpha=1".
 std::string with_types(const std::string& names, const std::vector<std::string>& types) {
   std::string text;
@@ -47,7 +58,7 @@ std::string with_types(const std::string& names, const std::vector<std::string>&
       if (names[i] != ',' || depth) continue;
     }
     const std::string name = names.substr(at, i - at);
-    if (!name.empty()) text += (text.empty() ? "" : ", ") + (name == "*" ? name : types.at(type++) + " " + name);
+    if (!name.empty()) text += (text.empty() ? "" : ", ") + (name == "*" ? name : with_type(name, types.at(type++)));
     at = i + 2;
   }
   return text;

@@ -27,7 +27,7 @@ struct Parts {
 struct Row {
   const char* name;
   const char* overload;
-  const char* arguments;     // "self, other, *, alpha=1"
+  const char* arguments;  // "self, dim[1], *, alpha=1"; the number: the length of a list that one value may stand for
   void (*describe)(Parts&);  // null where Halfbridge has no function of these types
 };
 
