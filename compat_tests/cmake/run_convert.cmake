@@ -3,8 +3,8 @@ file(REMOVE_RECURSE ${OUT})
 file(COPY ${FROM}/ DESTINATION ${OUT})
 if(VIA STREQUAL "torch")
   file(GLOB files ${OUT}/*.pt)
-  # Typed dicts and lists, whose types Python's pickles do not keep.
-  list(REMOVE_ITEM files ${OUT}/archive.pt ${OUT}/pickle.pt)
+  # Typed dicts and lists, whose types Python's pickles do not keep, and code.
+  list(REMOVE_ITEM files ${OUT}/archive.pt ${OUT}/pickle.pt ${OUT}/script_module.pt ${OUT}/script_extended.pt)
 else()  # safetensors know neither shared memory nor bare values
   file(GLOB files ${OUT}/linear.pt ${OUT}/block.pt ${OUT}/zoo.pt ${OUT}/half.pt ${OUT}/*.optimizer.pt ${OUT}/*.before.pt)
 endif()

@@ -12,6 +12,8 @@ void write_values(const std::string& folder);
 void read_values(const std::string& folder);
 void write_modules(const std::string& folder);
 void read_modules(const std::string& folder);
+void write_script_modules(const std::string& folder);
+void read_script_modules(const std::string& folder);
 void write_optimizers(const std::string& folder);
 void read_optimizers(const std::string& folder);
 

@@ -148,7 +148,7 @@ void write_module_archive(const std::shared_ptr<ivalue::ObjectData>& root, ZipWr
 
 void write_script_archive(const ScriptArchive& archive, ZipWriter& zip) {
   TorchPickler module(TorchPickler::Flavour::TorchScript), constants(TorchPickler::Flavour::TorchScript);
-  write_pickle(module, module.pickle(archive.module), zip);
+  write_pickle(module, module.pickle(archive.module, archive.class_names), zip);
   for (const auto& [name, text] : archive.files) zip.add(name, text);
   write_pickle(constants, constants.pickle(archive.constants), zip, {"constants.pkl", "constants/"});
   write_end(zip, std::to_string(archive.version) + "\n");

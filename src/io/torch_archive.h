@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct ScriptArchive {
   IValue module, constants;                                // an object and a tuple
   std::vector<std::pair<std::string, std::string>> files;  // "code/__torch__.py", "extra/notes.txt": and its text
   long version = 0;                                        // of the format, which says what the code's functions mean
+  std::unordered_map<const ivalue::ObjectData*, std::string> class_names = {};  // in place of objects' own, as pickled
 };
 void write_script_archive(const ScriptArchive& archive, ZipWriter& zip);
 /// Writes what torch::pickle_load reads, and, with `for_python`, what Python's torch.load reads.

@@ -1,74 +1,67 @@
-// Archives of modules as they are now, with the code that they were read with.
-#include <unordered_set>
+// Archives of modules as they are now, with the code that they were read with and what the program added.
+#include <algorithm>
+#include <cctype>
 
 #include "io/io_error.h"
 #include "io/torch_archive.h"
 #include "script/archive.h"
-#include "script/unit.h"
+#include "script/class_writer.h"
 
 namespace hb::bridge::script {
 namespace {
 
 constexpr const char* kWhere = "jit.Module.save";
+constexpr long kOldestVersion = 3;
 
-const std::shared_ptr<Unit>& unit_of(const ivalue::ObjectData& module) {
-  if (!module.declared || !module.declared->code) {
-    io::io_fail(kWhere, "no code of ", module.class_name,
-                " is known: save the weights, with hb::io::save_state_dict_file or torch::save of a native module");
+// Functions that mean something else in archives of older versions, and the first version with today's meaning.
+constexpr std::pair<const char*, long> kChanged[] = {{"div", 4},      {"div_", 4},     {"full", 5},
+                                                     {"linspace", 8}, {"logspace", 9}, {"gelu", 10}};
+
+bool has_word(const std::string& text, const std::string& word) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
   }
-  return class_code(*module.declared)->unit;
+  return false;
 }
 
-// Throws unless the code of one archive declares all that a value holds.
-class Declared {
- public:
-  explicit Declared(std::shared_ptr<Unit> unit) : unit_(std::move(unit)) {}
+bool divides(const std::string& text) {
+  for (size_t at = text.find('/'); at != std::string::npos; at = text.find('/', at + 1)) {
+    if (text.compare(at, 2, "//") != 0) return true;
+    ++at;
+  }
+  return false;
+}
 
-  void check(const IValue& value, int depth = 0) {
-    if (depth > kMaxDepth) io::io_fail(kWhere, "expected at most ", kMaxDepth, " levels of nesting, got more");
-    if (value.isObject()) {
-      const auto object = value.toObject();
-      if (!seen_.insert(object.get()).second || object->registered_class) return;
-      check_class(*object);
-      for (const auto& attribute : object->attributes) check(attribute.value, depth + 1);
-    } else if (value.isList() || value.isTuple()) {
-      const auto& items = value.isList() ? value.toListRef() : value.toTupleRef().elements();
-      for (const IValue& item : items) check(item, depth + 1);
-    } else if (value.isGenericDict()) {
-      for (const auto& [key, item] : value.toGenericDict().data()->entries) check(item, depth + 1);
+// The version of the format under which added code means what it means today.
+long version_for(const std::string& added, const Unit* archive) {
+  const long old = archive ? archive->version() : kOldestVersion;
+  long wanted = old;
+  for (const auto& [name, since] : kChanged) {
+    if (has_word(added, name)) wanted = std::max(wanted, since);
+  }
+  if (divides(added)) wanted = std::max(wanted, 4L);
+  if (wanted == old || !archive) return wanted;
+  for (const auto& [label, text] : archive->files()) {
+    for (const auto& [name, since] : kChanged) {
+      if (since <= old || since > wanted || !has_word(text, name)) continue;
+      io::io_fail(kWhere, "the archive is of version ", old, ", in which ", name,
+                  "() means something else than in the methods that define() added");
     }
   }
-
- private:
-  static constexpr int kMaxDepth = 200;
-
-  void check_class(const ivalue::ObjectData& object) const {
-    if (unit_of(object) != unit_) {
-      io::io_fail(kWhere, "expected objects of one archive, got one of ", object.class_name, " from another");
-    }
-    if (!class_code(*object.declared)->added.empty()) {
-      io::io_fail(kWhere, object.class_name, " has methods of define(), which are not written");
-    }
-    // Attributes that the program registered are declared by a class of the object's own, not by the code.
-    const ScriptClass* of = unit_->find_class(object.class_name);
-    bool same = of && of->syntax->fields.size() == object.attributes.size();
-    for (size_t i = 0; same && i < object.attributes.size(); ++i)
-      same = object.find(of->syntax->fields[i].first) != nullptr;
-    if (!same) io::io_fail(kWhere, object.class_name, " has attributes that its class does not declare");
-  }
-
-  const std::shared_ptr<Unit> unit_;
-  std::unordered_set<const ivalue::ObjectData*> seen_;
-};
+  return wanted;
+}
 
 }  // namespace
 
 void write_archive(const std::shared_ptr<ivalue::ObjectData>& module,
                    const std::unordered_map<std::string, std::string>& extra, io::ZipWriter& zip) {
-  const std::shared_ptr<Unit>& unit = unit_of(*module);
-  Declared(unit).check(IValue(module));
-  io::ScriptArchive archive{IValue(module), IValue(ivalue::TupleData::create(unit->constants())), unit->files(),
-                            unit->version()};
+  const ClassWriter classes(module);
+  const Unit* archived = classes.archive().get();
+  io::ScriptArchive archive{IValue(module),
+                            IValue(ivalue::TupleData::create(archived ? archived->constants() : std::vector<IValue>())),
+                            classes.files(), version_for(classes.added(), archived), classes.names()};
   for (const auto& [name, content] : extra) archive.files.emplace_back("extra/" + name, content);
   io::write_script_archive(archive, zip);
 }

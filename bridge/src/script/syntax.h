@@ -92,6 +92,7 @@ struct FunctionSyntax {
   std::vector<Parameter> parameters;
   std::string result;  // the type, "" where none is written
   Block body;
+  std::string source;  // kept for functions of a program
 };
 
 struct ClassSyntax {

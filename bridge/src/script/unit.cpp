@@ -7,6 +7,8 @@
 #include <halfbridge/error.h>
 #include <halfbridge/tensor_type.h>
 
+#include "script/class_texts.h"
+
 namespace hb::bridge::script {
 namespace {
 
@@ -75,7 +77,10 @@ std::vector<ScriptFunction*> Unit::add_source(std::string text, const std::strin
   if (!syntax.classes.empty())
     throw Error("[TorchScript] expected functions in a source text, got a class; classes come from archives alone");
   std::vector<ScriptFunction*> added;
-  for (auto& function : syntax.functions) {
+  for (size_t i = 0; i < syntax.functions.size(); ++i) {
+    std::shared_ptr<FunctionSyntax>& function = syntax.functions[i];
+    const int end = i + 1 < syntax.functions.size() ? syntax.functions[i + 1]->line : 0;
+    function->source = lines_of(text, function->line, end);
     const std::string name = function->name;
     auto made = std::make_unique<ScriptFunction>(*this, owner, owner.empty() ? name : owner + "." + name, "source",
                                                  std::move(function));

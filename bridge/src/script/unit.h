@@ -105,6 +105,8 @@ class Unit : public std::enable_shared_from_this<Unit> {
   long version() const { return version_; }
   /// The files of the archive and their texts.
   std::vector<std::pair<std::string, std::string>> files() const;
+  /// Of the file of a module; throws where there is none.
+  const std::string& file_text(const std::string& module) const { return files_.at(module).text; }
   /// "c0"; null where there is none.
   const IValue* constant(const std::string& name) const;
 

@@ -1,0 +1,37 @@
+#pragma once
+// Texts of classes as archives have them: new ones, and those of an archive with lines added.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <halfbridge/ivalue.h>
+
+namespace hb::bridge::script {
+
+/// What a class gets beside its own text.
+struct ClassLines {
+  struct Field {
+    std::string name, type;
+    ivalue::ObjectData::Role role = ivalue::ObjectData::Role::Attribute;
+    bool declared = false;  // the class has it, with another type
+  };
+  std::vector<Field> fields;
+  std::vector<std::pair<std::string, std::string>>
+      methods;  // names and source texts; they stand before the class's own
+};
+
+/// Lines of a text, from the first (1) of them to before the last; 0 is the end.
+std::string lines_of(std::string_view text, int from, int to);
+/// The source text of a function with its `def` two spaces in, as a method stands. Texts of several lines in quotes
+/// stay as they are.
+std::string as_method(std::string_view source);
+/// class Name(Module): with these lines.
+std::string new_class(const std::string& name, const ClassLines& lines);
+/// The text of a class, which begins with its header, with these lines too.
+std::string extended_class(const std::string& text, const std::string& new_name, const ClassLines& lines);
+/// The type's text with another name for a class of it.
+std::string with_class_renamed(std::string type, const std::string& from, const std::string& to);
+
+}  // namespace hb::bridge::script
