@@ -34,4 +34,10 @@ std::vector<Candidate> own_candidates(const std::string& name) {
   return found;
 }
 
+std::vector<std::string> own_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : table()) names.push_back(entry.first);
+  return names;
+}
+
 }  // namespace hb::bridge::script

@@ -13,6 +13,8 @@ struct OwnRow {
   const char* schema;
   void (*run)(jit::Stack& stack);
 };
+/// All their names, some of them more than once.
+std::vector<std::string> own_names();
 std::span<const OwnRow> own_tensors();
 std::span<const OwnRow> own_layers();
 std::span<const OwnRow> own_attention();
