@@ -158,3 +158,49 @@ PARITY_CASE(inner_names, resampled_by_factors) {
   });
   BAD(torch::_upsample_nearest_exact2d(x, std::nullopt, std::nullopt));
 }
+
+PARITY_CASE(inner_names, determinants) {
+  const torch::Tensor a = c.randn({2, 3, 3}, torch::kDouble), b = c.randn({2, 3, 2}, torch::kDouble);
+  for (const torch::Tensor& matrix : {a, a.mT()}) {
+    c.scope(matrix.is_contiguous() ? "by rows" : "by columns", [&] {
+      const auto [det, lu, pivots] = torch::_linalg_det(matrix);
+      c.out("det", det);
+      c.out("lu", lu);
+      c.out("pivots", pivots);
+      const auto [sign, logabsdet, same, same_pivots] = torch::_linalg_slogdet(matrix);
+      c.out("sign", sign);
+      c.out("logabsdet", logabsdet);
+      c.out("lu of slogdet", same);
+      const auto [x, factors, swaps, info] = torch::_linalg_solve_ex(matrix, b);
+      c.out("x", x);
+      c.out("factors", factors);
+      c.out("swaps", swaps);
+      c.out("info", info);
+    });
+  }
+}
+
+PARITY_CASE(inner_names, kernels) {
+  const torch::Tensor x = c.randn({2, 3, 5, 5}), weight = c.randn({4, 3, 3, 3}), bias = c.randn({4}),
+                      grid = c.rand({2, 4, 4, 2}, torch::kFloat, -1, 1);
+  c.out("conv2d", torch::_slow_conv2d_forward(x, weight, {3, 3}, bias, {1, 1}, {1, 1}));
+  c.out("conv3d", torch::slow_conv3d_forward(c.randn({1, 2, 4, 4, 4}), c.randn({3, 2, 2, 2, 2}), {2, 2, 2}, {},
+                                             {1, 1, 1}, {0, 0, 0}));
+  c.out("grid", torch::_grid_sampler_2d_cpu_fallback(x, grid, 0, 0, false));
+  const auto [of_input, of_grid] =
+      torch::_grid_sampler_2d_cpu_fallback_backward(c.randn({2, 3, 4, 4}), x, grid, 0, 0, false);
+  c.out("gradient of input", of_input);
+  c.out("gradient of grid", of_grid);
+  const torch::Tensor wide = c.randn({3, 8});
+  c.out("glu_jvp", torch::glu_jvp(torch::glu(wide, 1), wide, c.randn({3, 8}), 1));
+  const torch::Tensor v = c.randn({4, 3}), g = c.randn({4, 1});
+  const auto [w, norms] = torch::_weight_norm_interface(v, g, 0);
+  const auto [of_v, of_g] = torch::_weight_norm_interface_backward(c.randn({4, 3}), v, g, norms, 0);
+  c.out("gradient of v", of_v);
+  c.out("gradient of g", of_g);
+  const torch::Tensor noise = torch::zeros({3, 8}, wide.options());
+  const auto [y, drawn] = torch::rrelu_with_noise_functional(wide, noise, 0.1, 0.3, true);
+  c.out("rrelu", y);
+  c.out("noise", drawn);
+  c.out("noise before", noise);
+}

@@ -192,11 +192,14 @@ struct HB_API Module : public Object {
   /// deepcopy(), or with `inplace` copies of the modules alone, which share their tensors and other values.
   Module clone(bool inplace = false) const;
 
-  /// Writes an archive of TorchScript: the module as it is now, with the code that it was read with. Throws hb::Error
-  /// for a module that was not read from such an archive, and for one with methods of define() or attributes that its
-  /// class does not declare.
+  /// Writes an archive of TorchScript: the module as it is now, with the code that it was read with and the methods of
+  /// define(). Throws hb::Error where one archive cannot hold that: with code of two archives.
   void save(const std::string& filename, const ExtraFilesMap& extra_files = {}) const;
   void save(std::ostream& out, const ExtraFilesMap& extra_files = {}) const;
+
+  /// What the module holds, as a text. Methods stand there as source texts, not as graphs.
+  std::string dump_to_str(bool print_method_bodies, bool print_attr_values, bool print_param_values) const;
+  void dump(bool print_method_bodies = true, bool print_attr_values = true, bool print_param_values = true) const;
 
   /// Kept for programs that call them; without effect, as in LibTorch.
   void set_optimized(bool) const {}
