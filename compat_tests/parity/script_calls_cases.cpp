@@ -5,9 +5,9 @@
 
 namespace {
 
-void compare(parity::Case& c, const char* expression, const torch::Tensor& a) {
+void compare(parity::Case& c, const char* expression, const torch::Tensor& a, const std::string& label = "") {
   const auto unit = torch::jit::compile(std::string("def f(a):\n    return ") + expression + "\n");
-  c.out(expression, unit->run_method("f", a).toTensor());
+  c.out(expression + label, unit->run_method("f", a).toTensor());
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ PARITY_CASE(script_calls, numbers_before_tensors) {
           "1.5 / a",  "2 ** a",   "7 % a",     "2 > a",           "2 >= a",      "2 < a",        "2 <= a",
           "2 == a",   "2 != a",   "2j * a",    "torch.sub(2, a)", "a // 2",      "a // 2.5",     "a // a",
           "a + True", "a - True", "a ** True", "a % 2",           "2 * a.sum()", "1.5 - a.sum()"})
-      compare(c, expression, a);
+      compare(c, expression, a, std::string(" ") + toString(dtype));
   }
   compare(c, "a * True", torch::tensor({true, false}));
 }
@@ -45,7 +45,7 @@ PARITY_CASE(script_calls, lists_of_one_number) {
                                  "a.view(-1)",
                                  "a.view(9)",
                                  "a.sum(None)",
-                                 "a.repeat(2)",
+                                 "a.repeat(2, 1)",
                                  "a.reshape(9, 1)",
                                  "a.permute(1, 0)",
                                  "a.new_zeros(3)"})

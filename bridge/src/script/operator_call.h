@@ -62,6 +62,9 @@ enum class Conversions : uint8_t { None, Plain, All };
 std::optional<Plan> match(const std::vector<Candidate>& candidates, const Values& arguments,
                           const std::vector<std::string>& names);
 
+/// What an argument becomes for one of the overload's.
+IValue convert(IValue value, const Plan::Source& source);
+
 /// One place of the code that calls.
 class OperatorCall {
  public:
