@@ -5,8 +5,8 @@
 #include <torch/script.h>
 
 #include <algorithm>
-
 #include <fstream>
+#include <regex>
 
 #include "case.h"
 #include "recorded_file.h"
@@ -230,4 +230,20 @@ PARITY_CASE(script, switches) {
   torch::jit::setTensorExprFuserEnabled(false);
   c.value("off", torch::jit::tensorExprFuserEnabled());
   torch::jit::setTensorExprFuserEnabled(true);
+}
+
+PARITY_CASE(script, dump_to_str) {
+  torch::jit::Module module("Net"), child("Child");
+  module.register_buffer("e", torch::ones({2}));
+  module.register_parameter("w", torch::ones({2, 2}), false);
+  module.register_attribute("count", c10::IntType::get(), 3);
+  module.register_attribute("title", c10::StringType::get(), "two\nlines");
+  child.register_buffer("b", torch::zeros({1}));
+  child.define("def forward(self, x):\n    return x + self.b\n");
+  module.register_module("child", child);
+  for (const bool values : {false, true}) {
+    const std::string text = module.dump_to_str(false, values, !values);
+    // LibTorch prints the addresses of objects.
+    c.text(values ? "attributes" : "parameters", std::regex_replace(text, std::regex(" at 0x[0-9a-f]+"), ""));
+  }
 }

@@ -90,6 +90,28 @@ TEST(ScriptSave, DefinedMethods) {
   EXPECT_EQ(again.run_method("gone", x).toTensor().item<float>(), 4);
 }
 
+// LibTorch has no calls of modules themselves; what is written has to run there.
+TEST(ScriptSave, CallsOfChildren) {
+  torch::jit::Module module("Net"), middle("Middle");
+  middle.register_module("inner", child("def forward(self, x):\n    return x + 1\n"));
+  middle.define("def forward(self, x):\n    return self.inner(x) * 2\n");
+  module.register_module("middle", middle);
+  module.define("def size(self, x):\n    return x.size(0)\n");
+  module.define(R"(
+    def forward(self, x):
+        'self.middle(x)'  # self.middle(x)
+        return self.middle (self.middle.inner(x)) * self.size(x)
+  )");
+  std::stringstream stream;
+  module.save(stream);
+  const std::string written = stream.str();
+  EXPECT_NE(written.find("self.middle .forward(self.middle.inner.forward(x)) * self.size(x)"), std::string::npos);
+  EXPECT_NE(written.find("'self.middle(x)'  # self.middle(x)"), std::string::npos);
+  EXPECT_NE(written.find("return self.inner.forward(x) * 2"), std::string::npos);
+  auto again = torch::jit::load(stream);
+  EXPECT_EQ(again.forward({torch::ones({1})}).toTensor().item<float>(), 6);
+}
+
 TEST(ScriptSave, AddedToALoadedModule) {
   auto module = torch::jit::load(path("net"));
   module.eval();
@@ -125,6 +147,19 @@ TEST(ScriptSave, OneOfTwoObjectsOfAClassChanged) {
   EXPECT_FALSE(again.attr("b").toModule().hasattr("n"));
   EXPECT_EQ(again.attr("a").toModule().run_method("forward", 1).toInt(), 2);
   EXPECT_EQ(again.attr("b").toModule().run_method("forward", 1).toInt(), 2);
+}
+
+TEST(ScriptSave, DumpsShowSources) {
+  auto module = torch::jit::load(path("net"));
+  module.define("def twice(self, x):\n  return x + x");
+  const std::string text = module.dump_to_str(true, false, false);
+  EXPECT_NE(text.find("    method twice {\n      def twice(self, x):\n        return x + x\n    }\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("def forward(self: __torch__.Net,"), std::string::npos);
+  EXPECT_NE(
+      text.find("    module __torch__.torch.nn.modules.linear.Linear {\n      parameters {\n        weight = ...\n"),
+      std::string::npos);
 }
 
 TEST(ScriptSave, WhatIsNotWritten) {

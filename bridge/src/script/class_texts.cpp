@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "io/quoted.h"
+#include "script/lexer.h"
 #include "script/syntax.h"
 
 namespace hb::bridge::script {
@@ -147,6 +148,28 @@ std::string as_method(std::string_view source) {
     quotes.read(line);
   }
   return text;
+}
+
+std::string with_forward_calls(std::string source, const std::string& self,
+                               const std::function<bool(const std::vector<std::string>& path)>& is_module) {
+  std::vector<size_t> places;
+  Lexer lexer(source, "source");
+  std::string_view before;
+  while (lexer.now().kind != Token::Kind::End) {
+    const Token token = lexer.take();
+    const bool begins = token.kind == Token::Kind::Name && token.text == self && before != ".";
+    before = token.text;
+    if (!begins) continue;
+    std::vector<std::string> path;
+    while (lexer.is(".") && lexer.next().kind == Token::Kind::Name) {
+      lexer.take();
+      path.emplace_back(before = lexer.take().text);
+    }
+    if (!path.empty() && lexer.is("(") && is_module(path))
+      places.push_back(static_cast<size_t>(lexer.now().text.data() - source.data()));
+  }
+  for (auto place = places.rbegin(); place != places.rend(); ++place) source.insert(*place, ".forward");
+  return source;
 }
 
 std::string new_class(const std::string& name, const ClassLines& lines) {

@@ -1,6 +1,7 @@
 #pragma once
 // Texts of classes as archives have them: new ones, and those of an archive with lines added.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,10 @@ std::string lines_of(std::string_view text, int from, int to);
 /// The source text of a function with its `def` two spaces in, as a method stands. Texts of several lines in quotes
 /// stay as they are.
 std::string as_method(std::string_view source);
+/// The source text of a method with self.child(x) as self.child.forward(x), which LibTorch wants. `is_module` says what
+/// is one; names of attributes after `self`.
+std::string with_forward_calls(std::string source, const std::string& self,
+                               const std::function<bool(const std::vector<std::string>& path)>& is_module);
 /// class Name(Module): with these lines.
 std::string new_class(const std::string& name, const ClassLines& lines);
 /// The text of a class, which begins with its header, with these lines too.

@@ -41,6 +41,18 @@ bool declares_all(const ScriptClass& base, const Object& object) {
                      [&](const auto& field) { return object.find(field.first) != nullptr; });
 }
 
+std::string source_of(const Object& object, const FunctionSyntax& method) {
+  return with_forward_calls(method.source, method.parameters.at(0).name, [&](const std::vector<std::string>& path) {
+    const Object* holder = &object;
+    const Object::Attribute* found = nullptr;
+    for (const std::string& name : path) {
+      found = holder ? holder->find(name) : nullptr;
+      holder = found && found->value.isObject() ? found->value.toObject().get() : nullptr;
+    }
+    return found && found->value.isModule();
+  });
+}
+
 // The lines of a class in a file: from its header to what stands behind it.
 std::pair<int, int> place_of_class(const std::string& text, const std::string& label, const std::string& name) {
   const FileSyntax syntax = parse_source(text, label);
@@ -160,7 +172,7 @@ ClassLines ClassWriter::lines_for(const Object& object, const ScriptClass* base,
   if (!code) return lines;
   for (const std::string& name : object.declared->methods) {
     const auto added = code->added.find(name);
-    if (added != code->added.end()) lines.methods.emplace_back(name, added->second->syntax().source);
+    if (added != code->added.end()) lines.methods.emplace_back(name, source_of(object, added->second->syntax()));
   }
   return lines;
 }

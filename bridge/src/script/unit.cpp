@@ -212,7 +212,24 @@ ScriptFunction* find_method(const ivalue::ObjectData& object, const std::string&
   return class_code(*object.declared)->method(name);
 }
 
-// --- the schema of a function
+// --- the text and the schema of a function
+
+// An archive's functions keep no text of their own: it stands in the archive's file up to what comes behind it.
+std::string ScriptFunction::source() const {
+  if (!syntax_->source.empty()) return syntax_->source;
+  const std::string& text = unit_.file_text(before_last_dot(owner_.empty() ? qualified_name_ : owner_));
+  const FileSyntax file = parse_source(text, label_);
+  int end = 0;
+  const auto ends = [&](int line) {
+    if (line > syntax_->line && (end == 0 || line < end)) end = line;
+  };
+  for (const auto& function : file.functions) ends(function->line);
+  for (const auto& made : file.classes) {
+    ends(made->line);
+    for (const auto& method : made->methods) ends(method->line);
+  }
+  return lines_of(text, syntax_->line, end);
+}
 
 FunctionSchema ScriptFunction::schema() const {
   std::vector<Argument> arguments;

@@ -41,6 +41,8 @@ class ScriptFunction {
   const std::string& qualified_name() const { return qualified_name_; }
   const std::string& label() const { return label_; }
   const FunctionSyntax& syntax() const { return *syntax_; }
+  /// Its text, from `def` on.
+  std::string source() const;
   Unit& unit() const { return unit_; }
   /// Null where there are none.
   const NormFolds* folds() const { return folds_.get(); }
