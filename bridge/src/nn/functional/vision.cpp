@@ -71,8 +71,8 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
   HB_CHECK(!o.antialias() || antialiased,
            "Anti-alias option is only supported for bilinear and bicubic modes and requires a 4-D tensor as input");
   if (o.antialias()) {
-    const auto aa = is<enumtype::kBicubic>(o) ? hb::_upsample_bicubic2d_aa : hb::_upsample_bilinear2d_aa;
-    return aa(input, size, align, s[0], s[1]);
+    if (is<enumtype::kBicubic>(o)) return hb::_upsample_bicubic2d_aa(input, size, align, s[0], s[1]);
+    return hb::_upsample_bilinear2d_aa(input, size, align, s[0], s[1]);
   }
   if (is<enumtype::kNearestExact>(o)) {
     if (dim == 3) return hb::_upsample_nearest_exact1d(input, size, s[0]);
