@@ -72,14 +72,14 @@ PARITY_CASE(bindings, draws_of_a_generator) {
   c.out("randn_like", at::randn_like(x, g, torch::kDouble, at::MemoryFormat::Contiguous));
   c.out("randint_like", at::randint_like(x, 5, g));
   c.out("randint_like from", at::randint_like(x, 2, 5, g));
-  c.out("randint_like of a tensor", at::randint_like(x, torch::tensor(6), g, torch::kInt));
+  c.out("randint_like of a tensor", at::randint_like(x, torch::tensor(6, torch::kCPU), g, torch::kInt));
   c.out("bernoulli_out", at::bernoulli_out(out, x, p, g));
   c.out("normal_out", at::normal_out(out, x, 1.0, 2.0, g));
   Tensor noise = torch::zeros({2, 3});
   c.out("rrelu_with_noise_out", at::rrelu_with_noise_out(out, c.randn({2, 3}), noise, 0.1, 0.3, true, g));
   c.out("noise", noise);
   torch::manual_seed(5);
-  c.out("default", at::randint_like(x, torch::tensor(6)));
+  c.out("default", at::randint_like(x, torch::tensor(6, torch::kCPU)));
 }
 
 PARITY_CASE(bindings, numbers_first) {
