@@ -15,10 +15,12 @@ Tensor _reshape_alias(const Tensor& self, IntArrayRef size, IntArrayRef stride) 
 Tensor _lazy_clone(const Tensor& self) { return clone(self); }
 bool _is_zerotensor(const Tensor&) { return false; }
 Tensor _is_all_true(const Tensor& self) {
+  HB_DEFINED(_is_all_true, self);
   HB_CHECK(self.scalar_type() == kBool, "[_is_all_true] expected a tensor of bools, got ", self.scalar_type());
   return all(self);
 }
 Tensor _is_any_true(const Tensor& self) {
+  HB_DEFINED(_is_any_true, self);
   HB_CHECK(self.scalar_type() == kBool, "[_is_any_true] expected a tensor of bools, got ", self.scalar_type());
   return any(self);
 }
