@@ -138,7 +138,7 @@ void Program::end_waiting() {
 
 /// By somebody other than the leaf, this program and other graphs.
 bool Program::is_held(const LeafState& leaf) const {
-  const int64_t own = 1 + static_cast<int64_t>(gradient_of(leaf.leaf).is_same(*leaf.now));
+  const size_t own = 1 + static_cast<size_t>(gradient_of(leaf.leaf).is_same(*leaf.now));
   return leaf.now->use_count() > own;  // graphs have one handle together
 }
 

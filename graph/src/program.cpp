@@ -154,8 +154,8 @@ void Program::keep(int memory, Memory& m) {
 void Program::check_sole_holders(const std::vector<Tensor>& results) const {
   for (const Slot& slot : slots_) {
     if (slot.input >= 0 || slot.kept) continue;
-    std::vector<std::pair<const Tensor*, int64_t>> known;  // with our handles to each
-    const auto add = [&](const Tensor& t, int64_t handles) {
+    std::vector<std::pair<const Tensor*, size_t>> known;  // with our handles to each
+    const auto add = [&](const Tensor& t, size_t handles) {
       if (!t.defined() || t.layout() != kStrided || t.impl().physical_storage() != slot.storage) return;
       for (auto& [other, count] : known)
         if (other->is_same(t)) return void(count += handles);

@@ -17,7 +17,7 @@ namespace hb {
 namespace {
 
 using autodiff::arithmetic;
-bool unshared(const Tensor& t, int64_t handles) {
+bool unshared(const Tensor& t, size_t handles) {
   return t.use_count() <= handles && t.impl().physical_storage().use_count() == 1 &&
          !t.impl().physical_storage()->is_borrowed();
 }
