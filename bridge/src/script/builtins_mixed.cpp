@@ -9,42 +9,15 @@ namespace {
 
 bool is_number(const IValue& value) { return value.isInt() || value.isDouble() || value.isComplexDouble(); }
 
-// Calls f(tensor, number) for a number on the left of a tensor.
-template <class F>
-bool number_first(Values& a, IValue& out, F f) {
+Tensor plus(const Tensor& x, const Scalar& n) { return hb::add(x, n); }
+Tensor from(const Tensor& x, const Scalar& n) { return hb::add(hb::neg(x), n); }
+Tensor over(const Tensor& x, const Scalar& n) { return hb::mul(hb::reciprocal(x), n); }
+
+// f(tensor, number), for a number on the left of a tensor.
+template <Tensor (*f)(const Tensor&, const Scalar&)>
+bool number_first(Values& a, IValue& out) {
   if (a.size() != 2 || !is_number(a[0]) || !a[1].isTensor()) return false;
   return out = f(a[1].toTensor(), a[0].toScalar()), true;
-}
-
-bool add(Values& a, IValue& out) {
-  return number_first(a, out, [](const Tensor& x, const Scalar& n) { return hb::add(x, n); });
-}
-bool sub(Values& a, IValue& out) {
-  return number_first(a, out, [](const Tensor& x, const Scalar& n) { return hb::add(hb::neg(x), n); });
-}
-bool mul(Values& a, IValue& out) {
-  return number_first(a, out, [](const Tensor& x, const Scalar& n) { return hb::mul(x, n); });
-}
-bool div(Values& a, IValue& out) {
-  return number_first(a, out, [](const Tensor& x, const Scalar& n) { return hb::mul(hb::reciprocal(x), n); });
-}
-bool eq(Values& a, IValue& out) {
-  return number_first(a, out, [](const Tensor& x, const Scalar& n) { return hb::eq(x, n); });
-}
-bool ne(Values& a, IValue& out) {
-  return number_first(a, out, [](const Tensor& x, const Scalar& n) { return hb::ne(x, n); });
-}
-bool lt(Values& a, IValue& out) {
-  return number_first(a, out, [](const Tensor& x, const Scalar& n) { return hb::gt(x, n); });
-}
-bool gt(Values& a, IValue& out) {
-  return number_first(a, out, [](const Tensor& x, const Scalar& n) { return hb::lt(x, n); });
-}
-bool le(Values& a, IValue& out) {
-  return number_first(a, out, [](const Tensor& x, const Scalar& n) { return hb::ge(x, n); });
-}
-bool ge(Values& a, IValue& out) {
-  return number_first(a, out, [](const Tensor& x, const Scalar& n) { return hb::le(x, n); });
 }
 
 // The sign // of tensors.
@@ -56,9 +29,17 @@ bool floordiv(Values& a, IValue& out) {
 }
 
 constexpr Builtin kRows[] = {
-    {"aten::add", add, false}, {"aten::sub", sub, false}, {"aten::mul", mul, false},    {"aten::div", div, false},
-    {"aten::eq", eq, false},   {"aten::ne", ne, false},   {"aten::lt", lt, false},      {"aten::gt", gt, false},
-    {"aten::le", le, false},   {"aten::ge", ge, false},   {"aten::floordiv", floordiv},
+    {"aten::add", number_first<plus>, false},
+    {"aten::sub", number_first<from>, false},
+    {"aten::mul", number_first<hb::mul>, false},
+    {"aten::div", number_first<over>, false},
+    {"aten::eq", number_first<hb::eq>, false},
+    {"aten::ne", number_first<hb::ne>, false},
+    {"aten::lt", number_first<hb::gt>, false},
+    {"aten::gt", number_first<hb::lt>, false},
+    {"aten::le", number_first<hb::ge>, false},
+    {"aten::ge", number_first<hb::le>, false},
+    {"aten::floordiv", floordiv},
 };
 
 }  // namespace

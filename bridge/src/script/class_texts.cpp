@@ -14,6 +14,11 @@ using Role = ivalue::ObjectData::Role;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
+// Whether no identifier goes on at either end of these characters.
+bool is_whole(const std::string& text, size_t from, size_t to) {
+  return (from == 0 || !is_word(text[from - 1])) && (to == text.size() || !is_word(text[to]));
+}
+
 bool is_identifier(const std::string& name) {
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
          std::all_of(name.begin(), name.end(), is_word);
@@ -210,11 +215,17 @@ std::string extended_class(const std::string& text, const std::string& new_name,
   return result;
 }
 
+bool has_word(const std::string& text, const std::string& word) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if (is_whole(text, at, at + word.size())) return true;
+  return false;
+}
+
 std::string with_class_renamed(std::string type, const std::string& from, const std::string& to) {
   for (size_t at = type.find(from); at != std::string::npos; at = type.find(from, at)) {
     const size_t end = at + from.size();
-    const bool whole = (at == 0 || (!is_word(type[at - 1]) && type[at - 1] != '.')) &&
-                       (end == type.size() || (!is_word(type[end]) && type[end] != '.'));
+    const bool part = (at > 0 && type[at - 1] == '.') || (end < type.size() && type[end] == '.');
+    const bool whole = !part && is_whole(type, at, end);
     if (whole) type.replace(at, from.size(), to);
     at += whole ? to.size() : from.size();
   }

@@ -36,6 +36,8 @@ std::string with_forward_calls(std::string source, const std::string& self,
 std::string new_class(const std::string& name, const ClassLines& lines);
 /// The text of a class, which begins with its header, with these lines too.
 std::string extended_class(const std::string& text, const std::string& new_name, const ClassLines& lines);
+/// Whether a text has this identifier.
+bool has_word(const std::string& text, const std::string& word);
 /// The type's text with another name for a class of it.
 std::string with_class_renamed(std::string type, const std::string& from, const std::string& to);
 

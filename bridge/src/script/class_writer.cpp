@@ -56,16 +56,11 @@ std::string source_of(const Object& object, const FunctionSyntax& method) {
 // The lines of a class in a file: from its header to what stands behind it.
 std::pair<int, int> place_of_class(const std::string& text, const std::string& label, const std::string& name) {
   const FileSyntax syntax = parse_source(text, label);
-  int from = 0, to = 0;
+  int from = 0;
   for (const auto& made : syntax.classes) {
     if (made->name == name) from = made->line;
   }
-  const auto ends = [&](int line) {
-    if (line > from && (to == 0 || line < to)) to = line;
-  };
-  for (const auto& made : syntax.classes) ends(made->line);
-  for (const auto& made : syntax.functions) ends(made->line);
-  return {from, to};
+  return {from, next_line(syntax, from, /*methods=*/false)};
 }
 
 }  // namespace

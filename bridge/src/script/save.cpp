@@ -1,6 +1,5 @@
 // Archives of modules as they are now, with the code that they were read with and what the program added.
 #include <algorithm>
-#include <cctype>
 
 #include "io/io_error.h"
 #include "io/torch_archive.h"
@@ -16,15 +15,6 @@ constexpr long kOldestVersion = 3;
 // Functions that mean something else in archives of older versions, and the first version with today's meaning.
 constexpr std::pair<const char*, long> kChanged[] = {{"div", 4},      {"div_", 4},     {"full", 5},
                                                      {"linspace", 8}, {"logspace", 9}, {"gelu", 10}};
-
-bool has_word(const std::string& text, const std::string& word) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
-  }
-  return false;
-}
 
 bool divides(const std::string& text) {
   for (size_t at = text.find('/'); at != std::string::npos; at = text.find('/', at + 1)) {

@@ -114,6 +114,9 @@ struct FileSyntax {
 /// Throws hb::Error that names label and line where the text is malformed, nested more than 200 deep or too long.
 FileSyntax parse_source(std::string_view text, const std::string& label);
 
+/// The line after `line` on which the next function or class begins, or with `methods` the next method; 0 for none.
+int next_line(const FileSyntax& file, int line, bool methods);
+
 /// The tree and all below it.
 void for_each_part(const Expr& tree, const std::function<void(const Expr&)>& visit);
 /// "torch.conv2d" for names and attributes of names; "" for anything else.

@@ -218,17 +218,7 @@ ScriptFunction* find_method(const ivalue::ObjectData& object, const std::string&
 std::string ScriptFunction::source() const {
   if (!syntax_->source.empty()) return syntax_->source;
   const std::string& text = unit_.file_text(before_last_dot(owner_.empty() ? qualified_name_ : owner_));
-  const FileSyntax file = parse_source(text, label_);
-  int end = 0;
-  const auto ends = [&](int line) {
-    if (line > syntax_->line && (end == 0 || line < end)) end = line;
-  };
-  for (const auto& function : file.functions) ends(function->line);
-  for (const auto& made : file.classes) {
-    ends(made->line);
-    for (const auto& method : made->methods) ends(method->line);
-  }
-  return lines_of(text, syntax_->line, end);
+  return lines_of(text, syntax_->line, next_line(parse_source(text, label_), syntax_->line, /*methods=*/true));
 }
 
 FunctionSchema ScriptFunction::schema() const {

@@ -44,16 +44,13 @@ Tensor _dim_arange(const Tensor& like, int64_t dim) {
   return arange(like.size(dim), TensorOptions(kLong).device(like.device()));
 }
 Tensor _stack(TensorList tensors, int64_t dim) { return stack(tensors, dim); }
-// Of any dimensions: hb::pad asks for a batch and channels before those that it pads.
+// hb::pad asks for channels before the dimensions that it pads.
 Tensor _pad_circular(const Tensor& self, IntArrayRef pad) {
   const IntArrayRef pairs = pad.slice(0, pad.size() / 2 * 2);
   if (pairs.empty()) return self.clone();
-  const int64_t missing = std::max<int64_t>(0, static_cast<int64_t>(pairs.size()) / 2 + 2 - self.dim());
-  Tensor x = self;
-  for (int64_t i = 0; i < missing; ++i) x = x.unsqueeze(0);
-  x = hb::pad(x, pairs, "circular");
-  for (int64_t i = 0; i < missing; ++i) x = x.squeeze(0);
-  return x;
+  const bool all = 2 * self.dim() == static_cast<int64_t>(pairs.size());
+  const Tensor padded = hb::pad(all ? self.unsqueeze(0) : self, pairs, "circular");
+  return all ? padded.squeeze(0) : padded;
 }
 Tensor _chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks) {
   HB_CHECK(num_chunks >= 1, "_chunk_cat expects positive num_chunks");

@@ -1,22 +1,13 @@
 // L D L^T of symmetric and hermitian matrices.
 #include <halfbridge/ops.h>
 
-#include "autograd/record.h"
 #include "backend/decompositions.h"
 #include "core/function_watch.h"
-#include "ops/elementwise/elementwise_op.h"
+#include "ops/common/without_gradient.h"
 #include "ops/linalg/decompositions.h"
 
 namespace hb {
 namespace {
-
-/// Marks a result whose gradient LibTorch does not have either.
-template <class... Ts>
-void without_gradient(const char* name, Tensor& out, const Ts&... inputs) {
-  if (needs_grad(inputs...))
-    record("NotImplemented", out, {&inputs...},
-           [name](Backward&) -> variable_list { return {ops::no_gradient(name, name)}; });
-}
 
 void check_ldl(const char* name, const Tensor& a) { check_matrices(name, a, true, Refused::halves_by_kernel); }
 
@@ -50,8 +41,7 @@ TensorTuple3 linalg_ldl_factor_ex(const Tensor& self, bool hermitian, bool check
     ldl_factor_kernel(self.device())(as_stack(self), as_stack(ld), as_rows(pivots), hermitian, info);
   }
   if (check_errors) check_info("torch.linalg.ldl_factor", info, "D has a zero on its diagonal at {}: A is singular");
-  without_gradient("linalg_ldl_factor_ex", ld, self);
-  return {ld, pivots, info};
+  return {ops::without_gradient("linalg_ldl_factor_ex", ld, self), pivots, info};
 }
 TensorTuple2 linalg_ldl_factor(const Tensor& self, bool hermitian) {
   const auto [ld, pivots, info] = linalg_ldl_factor_ex(self, hermitian, true);
@@ -69,8 +59,7 @@ Tensor linalg_ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b,
     ldl_solve_kernel(wide.device())(as_stack(wide), as_rows(rows).contiguous(), as_stack(right), as_stack(x),
                                     hermitian);
   }
-  without_gradient("linalg_ldl_solve", x, ld, right);
-  return x;
+  return ops::without_gradient("linalg_ldl_solve", x, ld, right);
 }
 
 }  // namespace hb

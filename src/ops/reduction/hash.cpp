@@ -5,7 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "core/function_watch.h"
-#include "core/geometry.h"
+#include "ops/reduction/reduce_op.h"
 
 namespace hb {
 namespace {
@@ -38,24 +38,22 @@ Tensor hash_tensor(const Tensor& self, IntArrayRef dim, bool keepdim, int64_t mo
            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
            "the 'dim' argument.");
   NoGradGuard no_grad;
-  std::vector<bool> dropped(static_cast<size_t>(self.dim()), dim.empty());
-  for (const int64_t d : dim) {
-    const int64_t place = geometry::wrap_dim("hash_tensor", d, self.dim());
-    if (self.dim() == 0) continue;
-    HB_CHECK(!dropped[place], "dim ", place, " appears multiple times in the list of dims");
-    HB_CHECK_INDEX(self.size(place) > 0, "hash_tensor: Expected reduction dim ", place, " to have non-zero size.");
-    dropped[place] = true;
-  }
-  std::vector<int64_t> order, kept, shape;
+  const uint64_t dropped = ops::reduced_dims("hash_tensor", dim, self.dim());
+  std::vector<int64_t> order, last, shape;  // kept dimensions, then dropped ones as one
   for (int64_t d = 0; d < self.dim(); ++d) {
-    if (!dropped[d]) order.push_back(d), kept.push_back(self.size(d));
-    if (!dropped[d] || keepdim) shape.push_back(dropped[d] ? 1 : self.size(d));
+    const bool drop = dropped >> d & 1;
+    HB_CHECK_INDEX(!drop || self.size(d) > 0, "hash_tensor: Expected reduction dim ", d, " to have non-zero size.");
+    if (drop)
+      last.push_back(d);
+    else
+      order.push_back(d), shape.push_back(self.size(d));
   }
-  int64_t each = 1;
-  for (int64_t d = 0; d < self.dim(); ++d)
-    if (dropped[d]) order.push_back(d), each *= self.size(d);
-  kept.push_back(each);
-  return joined(words_of(self).permute(order).reshape(kept)).reshape(shape).view(kUInt64);
+  order.insert(order.end(), last.begin(), last.end());
+  shape.push_back(ops::reduced_count(self, dropped));
+  const Tensor words = joined(words_of(self).permute(order).reshape(shape)).view(kUInt64);
+  if (!keepdim) return words;
+  const DimVector sizes = ops::kept_sizes(self, dropped);
+  return words.reshape({sizes.data(), sizes.size()});
 }
 
 }  // namespace hb

@@ -4,7 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "backend/sparse.h"
-#include "ops/elementwise/elementwise_op.h"
+#include "ops/common/without_gradient.h"
 #include "ops/linalg/matrix_product.h"
 #include "ops/sparse/compressed.h"
 
@@ -195,15 +195,6 @@ std::pair<Tensor, Tensor> rows_of_product(const Tensor& a, const Tensor& b) {
   return {numbers, times_strided(compact, b)};
 }
 
-/// Marks a result whose gradient LibTorch does not have either.
-template <class... Ts>
-Tensor without_gradient(const char* name, Tensor out, const Ts&... inputs) {
-  if (needs_grad(inputs...))
-    record("NotImplemented", out, {&inputs...},
-           [name](Backward&) -> variable_list { return {ops::no_gradient(name, name)}; });
-  return out;
-}
-
 void check_first_sparse(const char* name, const Tensor& a, const Tensor& b) {
   HB_CHECK(a.is_sparse() && !b.is_sparse(), "[", name, "] expected a sparse and a strided matrix, in this order");
   check_factors(name, a, b);
@@ -229,7 +220,7 @@ Tensor hspmm(const Tensor& mat1, const Tensor& mat2) {
   sparse::check_first_sparse("hspmm", mat1, mat2);
   const auto [numbers, values] = sparse::rows_of_product(mat1, mat2);
   const Tensor out = sparse::make(numbers.unsqueeze(0), values, sparse::matrix_of(mat1.size(0), mat2.size(1)), false);
-  return sparse::without_gradient("hspmm", out, mat1, mat2);
+  return ops::without_gradient("hspmm", out, mat1, mat2);
 }
 
 Tensor smm(const Tensor& self, const Tensor& mat2) {
@@ -249,7 +240,7 @@ Tensor sspaddmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, cons
   const Tensor places = hb::stack({numbers.repeat_interleave(n), columns}, 0);
   const Tensor out = sparse::make(cat({p.indices, places}, 1), cat({p.values * beta, (rows * alpha).reshape({-1})}, 0),
                                   self.impl().sizes(), false);
-  return sparse::without_gradient("sspaddmm", out, self, mat1, mat2);
+  return ops::without_gradient("sspaddmm", out, self, mat1, mat2);
 }
 
 Tensor Tensor::smm(const Tensor& mat2) const { return hb::smm(*this, mat2); }
