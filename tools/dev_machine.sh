@@ -1,7 +1,9 @@
 # Sourced by ./dev: what the machine must have. Installs what is missing and says so; does nothing where all is there.
 
-say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
-die() { printf '\033[1;31merror:\033[0m %s\n' "$*" >&2; exit 1; }
+# styled CODE TEXT: in bold or colours on a terminal, as it is in a log.
+styled() { if [ -t 2 ]; then printf '\033[%sm%s\033[0m' "$1" "$2" >&2; else printf '%s' "$2" >&2; fi; }
+say() { styled 1 "==> $*"; echo >&2; }
+die() { styled '1;31' "error:"; echo " $*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
 # header NAME: the compiler finds this header.
