@@ -41,7 +41,7 @@ LIMITED_HEADERS = ["torch/script.h", "torch/detail/static.h", "c10/util/Metaprog
                    "ATen/cuda/CUDAContext.h", "ATen/cuda/CUDAEvent.h", "torch/csrc/distributed/c10d/ProcessGroupGloo.hpp",
                    "c10/util/tempfile.h", "torch/csrc/autograd/InferenceMode.h", "ATen/native/cpu/utils.h", "ATen/cpu/vec/functional.h",
                    "c10/util/bit_cast.h", "c10/util/FunctionRef.h", "c10/util/Unroll.h", "torch/csrc/jit/runtime/jit_exception.h",
-                   "torch/csrc/jit/passes/freeze_module.h",
+                   "torch/csrc/jit/passes/freeze_module.h", "torch/csrc/jit/runtime/operator.h",
                    "c10/util/Array.h", "torch/csrc/jit/serialization/import_read.h"]
 NAMESPACES = {"t": "torch", "a": "at", "c": "c10"}
 LETTERS = {v: k for k, v in NAMESPACES.items()}

@@ -99,7 +99,7 @@ class Headers:
             if s not in found:
                 found.add(s)
                 todo += self.used[s]
-        return found
+        return sorted(found)
 
     def visible(self, scopes, path, names, namespaces, depth=0):
         own = {n for s in scopes for n in self.names[s]}  # hides what using-directives bring
@@ -107,7 +107,7 @@ class Headers:
         children = defaultdict(set)
         for s in scopes:
             for n, c in self.names[s].items():
-                names.setdefault(path + n, c)
+                keep(names, path + n, c)
             for n, real in self.children[s].items():
                 children[n].add(real)
         for n, real in children.items():
@@ -120,6 +120,12 @@ def declared(cursor):
     """What an alias or a using-declaration stands for."""
     if cursor.kind in (K.TYPE_ALIAS_DECL, K.TYPEDEF_DECL):
         return cursor.underlying_typedef_type.get_declaration()
+    if cursor.kind == K.TYPE_ALIAS_TEMPLATE_DECL:  # `template <class T> using complex = Complex<T>;`
+        for c in cursor.get_children():
+            if c.kind == K.TYPE_ALIAS_DECL:
+                for r in c.get_children():
+                    if r.kind == K.TEMPLATE_REF and r.referenced:
+                        return r.referenced
     if cursor.kind == K.USING_DECLARATION:
         for r in cursor.get_children():
             if r.kind in (K.TYPE_REF, K.TEMPLATE_REF) and r.referenced:
@@ -131,6 +137,12 @@ def declared(cursor):
                 target._tu = r._tu
                 return declared(target)
     return cursor
+
+
+def keep(cursors, name, cursor):
+    """Of two things of one name the first; of a class and a function (c10::complex, torch::complex) the class."""
+    if name not in cursors or declared(cursors[name]).kind not in CLASSES and declared(cursor).kind in CLASSES:
+        cursors[name] = cursor
 
 
 def members(cls, found, seen):
@@ -156,7 +168,7 @@ def letters(headers):
         headers.visible([root], "", n, s)
         for name, cursor in n.items():
             names[name] += letter
-            cursors.setdefault(name, cursor)
+            keep(cursors, name, cursor)
         for name in s:
             spaces[name] += letter
     return names, spaces, cursors
