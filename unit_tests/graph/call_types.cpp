@@ -52,7 +52,7 @@ const std::set<std::string> kNeverCaptured = {
     "sparse_mm_kernel",    "sparse_product_kernel", "sparse_sampled_product_kernel",
     "reduce_ranks_kernel", "dropout_mask_kernel",   "rrelu_slopes_kernel",
     "dropout_kernel",      "median_kernel",         "one_hot_kernel",
-    "range_kernel",        "select_places_kernel",  "sorted_values_kernel"};
+    "sorted_values_kernel"};
 
 }  // namespace
 

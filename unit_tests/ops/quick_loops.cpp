@@ -3,6 +3,7 @@
 #include <halfbridge/engine.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -210,6 +211,67 @@ TEST(QuickLoops, HalvedImages) {
     expect_close(hb::upsample_bilinear2d(x, {side / 2, side / 2 + 1}, false), hb::avg_pool2d(x, 2), 1e-6,
                  std::to_string(side));
   }
+}
+
+// aminmax looks at a row once for both ends; amin and amax look at it each.
+TEST(QuickLoops, BothEnds) {
+  hb::manual_seed(8);
+  for (auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16, hb::kHalf, hb::kLong, hb::kInt, hb::kByte})
+    for (int64_t n : {1, 3, 4, 8, 15, 33, 64, 129, 1024, 1025, 70001}) {
+      Tensor x = hb::randn({n}, hb::kDouble).mul(100).abs_().to(dtype);
+      const auto [low, high] = hb::aminmax(x);
+      expect_same(low, hb::amin(x), "least");
+      expect_same(high, hb::amax(x), "most");
+      if (!hb::isFloatingType(dtype)) continue;
+      for (int64_t at : {int64_t{0}, n / 2, n - 1}) {
+        Tensor y = x.clone();
+        y[at] = NAN;
+        EXPECT_TRUE(std::get<0>(hb::aminmax(y)).isnan().item<bool>()) << n << " " << at;
+        EXPECT_TRUE(std::get<1>(hb::aminmax(y)).isnan().item<bool>()) << n << " " << at;
+        y[at] = -INFINITY;
+        EXPECT_EQ(std::get<0>(hb::aminmax(y)).item<double>(), -INFINITY);
+        if (n > 1) expect_same(std::get<1>(hb::aminmax(y)), hb::amax(y), "most beside an infinity");
+      }
+    }
+}
+
+// Elements by the indices of one to three dimensions, from either end: those of the places that they make.
+TEST(QuickLoops, PickedPlaces) {
+  hb::manual_seed(9);
+  for (auto dtype : {hb::kByte, hb::kBFloat16, hb::kFloat, hb::kDouble, hb::kComplexDouble})
+    for (int64_t n : {1, 5, 511, 512, 1300}) {
+      const Tensor x = hb::arange(7 * 5 * 6 * 3, hb::kDouble).view({7, 5, 6, 3}).to(dtype);
+      const Tensor i = hb::randint(-7, 7, {n}, hb::kLong), j = hb::randint(-5, 5, {n}, hb::kLong);
+      const Tensor k = hb::randint(-6, 6, {n}, hb::kLong);
+      const auto at = [](const Tensor& t, int64_t size) { return hb::remainder(t, size); };
+      const Tensor pairs = at(i, 7) * 5 + at(j, 5), triples = pairs * 6 + at(k, 6);
+      expect_same(x.index({i}), x.index_select(0, at(i, 7)), "rows");
+      expect_same(x.index({i, j}), x.view({35, 6, 3}).index_select(0, pairs), "pairs");
+      expect_same(x.index({i, j, k}), x.view({210, 3}).index_select(0, triples), "triples");
+      expect_same(x.index({hb::subscripts::Slice(), j, k}), x.view({7, 30, 3}).index_select(1, at(j, 5) * 6 + at(k, 6)),
+                  "pairs behind a dimension");
+      const Tensor whole = hb::randint(-630, 630, {n}, hb::kLong);
+      expect_same(x.take(whole), x.view({630}).index_select(0, at(whole, 630)), "take");
+    }
+  const Tensor x = hb::arange(12).view({3, 4});
+  EXPECT_THROW(x.take(hb::tensor({0, 12})), hb::IndexError);
+  EXPECT_THROW(x.take(hb::tensor({-13})), hb::IndexError);
+  EXPECT_THROW(x.index({hb::tensor({0, 2}), hb::tensor({3, 4})}), hb::IndexError);
+  EXPECT_THROW(x.index({hb::tensor({0, -4}), hb::tensor({3, 3})}), hb::IndexError);
+}
+
+// Of halves both products are rounded before their difference is.
+TEST(QuickLoops, CrossProductsOfHalves) {
+  hb::manual_seed(10);
+  for (auto dtype : {hb::kBFloat16, hb::kHalf})
+    for (int64_t dim : {0, 1, 2}) {
+      std::vector<int64_t> shape = {70, 70, 70};
+      shape[dim] = 3;
+      const Tensor a = hb::randn(shape).to(dtype), b = hb::randn(shape).to(dtype);
+      const auto turned = [dim](const Tensor& t, int64_t by) { return t.roll({-by}, {dim}); };
+      expect_same(hb::linalg_cross(a, b, dim), turned(a, 1) * turned(b, 2) - turned(a, 2) * turned(b, 1), "cross");
+      EXPECT_EQ(hb::linalg_cross(a, a, dim).abs().max().item<float>(), 0);
+    }
 }
 
 }  // namespace

@@ -275,11 +275,11 @@ void bits_loop(T* const* out, const T* const* in, int64_t n, const double*, unsi
   T* y = out[0];
   const T* a = in[0];
   if constexpr (F::inputs == 1) {
-    HB_INDEPENDENT
+    HB_INDEPENDENT_LINES
     for (int64_t i = 0; i < n; ++i) y[i] = F::on_bits(a[i]);
   } else {
     const T* b = in[1];
-    HB_INDEPENDENT
+    HB_INDEPENDENT_LINES
     for (int64_t i = 0; i < n; ++i) y[i] = F::on_bits(a[i], b[i]);
   }
 }

@@ -34,8 +34,6 @@ void reduce(const ReduceLoop& loop, ReduceOp op, ScalarType compute, const Reduc
   with_reducer(loop, op, compute, finish, [](const auto& reducer) { reducer.run(); });
 }
 
-HB_REGISTER_ISA(reduce_kernel, reduce);
-
 template <class Reducer>
 using TotalOf = typename std::decay_t<Reducer>::W;
 
@@ -60,4 +58,63 @@ void WholeReduction::store(const Total* totals, int threads) const {
   });
 }
 
+namespace {
+
+/// The smallest and the largest of values that lie side by side.
+template <class T>
+struct Ends {
+  static constexpr ReduceOp kLow = ReduceOp::min, kHigh = ReduceOp::max;
+  T low = start<kLow, T>(), high = start<kHigh, T>();
+
+  void take(const T* x, int64_t n) {
+    T least, most;
+    if (!ends_of_numbers(x, n, least, most)) least = reduce_run<kLow, T>(x, n), most = reduce_run<kHigh, T>(x, n);
+    merge_with({least, most});
+  }
+  void merge_with(const Ends& other) { low = merge<kLow, T>(low, other.low), high = merge<kHigh, T>(high, other.high); }
+  /// n values of another dtype.
+  void take_converted(const char* x, int64_t n, int64_t size, ConvertRows load) {
+    alignas(64) T values[kBuffer];
+    for (int64_t i = 0; i < n; i += kBuffer) {
+      const int64_t m = std::min(kBuffer, n - i);
+      load({reinterpret_cast<char*>(values), sizeof(T), 0}, {const_cast<char*>(x) + i * size, size, 0}, {m, 1});
+      take(values, m);
+    }
+  }
+};
+
+template <class T>
+void range_of_row(const ReduceLoop& low, const ReduceLoop& high) {
+  const auto size = static_cast<int64_t>(element_size(low.in_dtype));
+  const ConvertRows load = convert_rows(dtype_of<T>::value, low.in_dtype);
+  const int threads = threads_for(low.count, kGrain);
+  std::vector<Ends<T>> ends(threads);
+  parallel_ranges(0, low.count, threads, [&](int64_t from, int64_t to, int me) {
+    const char* x = low.in + from * size;
+    if (low.in_dtype == dtype_of<T>::value)
+      ends[me].take(reinterpret_cast<const T*>(x), to - from);
+    else
+      ends[me].take_converted(x, to - from, size, load);
+  });
+  for (int t = 1; t < threads; ++t) ends[0].merge_with(ends[t]);
+  const ConvertRows store = convert_rows(low.out_dtype, dtype_of<T>::value);
+  store({low.out, 0, 0}, {reinterpret_cast<char*>(&ends[0].low), 0, 0}, {1, 1});
+  store({high.out, 0, 0}, {reinterpret_cast<char*>(&ends[0].high), 0, 0}, {1, 1});
+}
+
+void range(const ReduceLoop& low, const ReduceLoop& high, ScalarType compute) {
+  if (low.outputs == 0 || low.count == 0) return;
+  const bool row = low.outputs == 1 && low.reduced.size() == 1 &&
+                   low.reduced_in[0] == static_cast<int64_t>(element_size(low.in_dtype));
+  if (row && compute == kFloat) return range_of_row<float>(low, high);
+  if (row && compute == kDouble) return range_of_row<double>(low, high);
+  if (row) return range_of_row<int64_t>(low, high);
+  reduce(low, ReduceOp::min, compute, {});
+  reduce(high, ReduceOp::max, compute, {});
+}
+
+HB_REGISTER_ISA(reduce_kernel, reduce);
+HB_REGISTER_ISA(range_kernel, range);
+
+}  // namespace
 }  // namespace hb::cpu::HB_ISA

@@ -59,7 +59,7 @@ namespace {
 Tensor cross_values(const Tensor& a, const Tensor& b, int64_t d) {
   NoGradGuard no_history;
   const ScalarType t = a.scalar_type();
-  const bool taken = t == kFloat || t == kDouble || (is_half_type(t) && a.device().is_cuda());
+  const bool taken = t == kFloat || t == kDouble || is_half_type(t);
   if (t == b.scalar_type() && taken && cross_kernel.available(a.device())) {
     const Tensor x = a.contiguous(), y = b.contiguous(), out = empty(a.sizes(), a.options());
     cross_kernel(a.device())(out, x, y, ops::lines_of(x, d < 0 ? d + a.dim() : d));
