@@ -128,8 +128,16 @@ def build_costs(args):
                     taken = time_compile(side, source, *options)
                     seconds[name] = min(seconds.get(name, taken), taken)
     for side in SIDES:
-        costs[f"{side}_library_mb"] = os.path.getsize(os.path.realpath(SIDES[side]["library"])) / 1e6
+        costs[f"{side}_library_mb"] = shipped_bytes(SIDES[side]["library"]) / 1e6
     return costs
+
+
+def shipped_bytes(library):
+    """Of a library as packages have it, without the names of what is inside."""
+    with tempfile.TemporaryDirectory() as folder:
+        stripped = os.path.join(folder, "library")
+        subprocess.run(["strip", "-o", stripped, os.path.realpath(library)], check=True)
+        return os.path.getsize(stripped)
 
 
 def print_row(row):
@@ -225,7 +233,7 @@ def print_costs(costs):
               f"with <torch/torch.h> precompiled {seconds['halfbridge_precompiled']:.1f} s, "
               f"{seconds['libtorch'] / seconds['halfbridge_precompiled']:.1f}x (wanted: 10x)")
     print(f"library: LibTorch {costs['libtorch_library_mb']:.0f} MB, Halfbridge {costs['halfbridge_library_mb']:.1f} MB "
-          f"(wanted: under 30)")
+          f"(stripped; wanted: under 30)")
 
 
 def parse_arguments():

@@ -60,6 +60,8 @@ std::vector<Row> shape_rows();
 std::vector<Row> product_rows();
 std::vector<Row> layer_rows();
 std::vector<Row> other_rows();
+std::vector<Row> special_rows();
+std::vector<Row> rare_rows();
 
 /// The families by name.
 std::vector<std::pair<std::string, std::vector<Row>>> families();
