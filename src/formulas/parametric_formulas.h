@@ -216,7 +216,7 @@ struct polygamma : Formula<1, 1, Kinds::floats, 128> {
     }                                                \
   };
 HB_DOUBLE_FORMULA(trigamma, 16, math::trigamma(x))
-HB_DOUBLE_FORMULA(i0e, 16, (math::bessel_i<0, true>(x)))
+HB_DOUBLE_FORMULA(i0e, 16, math::scaled_bessel_i<0>(x))
 struct i1 : Formula<1, 0, Kinds::floats, 16> {
   template <class T>
   static HB_HD_ALWAYS T apply(const T*, T x) {
@@ -226,11 +226,25 @@ struct i1 : Formula<1, 0, Kinds::floats, 16> {
     return T(math::bessel_i<1, false>(x));
   }
 };
-HB_DOUBLE_FORMULA(i1e, 16, (math::bessel_i<1, true>(x)))
+HB_DOUBLE_FORMULA(i1e, 16, math::scaled_bessel_i<1>(x))
 HB_DOUBLE_FORMULA(entr, 64, x > T(0) ? -x * math::log(x) : x == T(0) ? T(0) : x != x ? x : -math::infinity<T>)
-HB_DOUBLE_FORMULA(erfcx, 64, math::erfcx(x))
-HB_DOUBLE_FORMULA(log_ndtr, 64, math::log_ndtr(x))
-HB_DOUBLE_FORMULA(ndtri, 64, math::ndtri(x))
+HB_DOUBLE_FORMULA(erfcx, 16, math::erfcx(x))
+HB_DOUBLE_FORMULA(log_ndtr, 16, math::log_ndtr(x))
+struct ndtri : Formula<1, 0, Kinds::floats, 16> {
+  static constexpr bool one_by_one = true;
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    return T(math::ndtri(x));
+  }
+  template <class T>
+  static bool covers(T x) {
+    return (x >= T(1e-15)) & (x < T(1));
+  }
+  template <class T>
+  static HB_HD_ALWAYS T in_range(T x) {
+    return T(math::ndtri_in_range(x));
+  }
+};
 #undef HB_DOUBLE_FORMULA
 /// s, q.
 struct zeta : Formula<2, 0, Kinds::floats, 128> {
@@ -239,20 +253,57 @@ struct zeta : Formula<2, 0, Kinds::floats, 128> {
     if (s == T(1)) return math::infinity<T>;
     return s > T(1) ? T(math::hurwitz_zeta(s, q)) : math::nan<T>;
   }
-};
-struct frexp_mantissa : Formula<1, 0, Kinds::floats, 8> {
   template <class T>
-  static HB_HD T apply(const T*, T x) {
-    int exponent;
-    return T(::frexp(static_cast<double>(x), &exponent));
+  static HB_HD_ALWAYS T quick(T s, T q, bool& right) {
+    right = (s > T(1)) & (q > T(0)) & (q < T(1e8));
+    return T(math::hurwitz_zeta_of_positive(s, q));
   }
 };
-struct frexp_exponent : Formula<1, 0, Kinds::floats, 8> {
+/// x = mantissa * 2^exponent, the mantissa in [1/2, 1); of what is 0 or not finite the exponent is 0.
+template <class T>
+struct Frexp {
+  using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  static constexpr int kPlace = std::numeric_limits<T>::digits - 1, kHalf = std::numeric_limits<T>::max_exponent - 2;
+  static constexpr Bits kMask = static_cast<Bits>((Bits{1} << (8 * sizeof(T) - 1 - kPlace)) - 1);
+  bool plain;
+  Bits mantissa, exponent;
+  HB_HD_ALWAYS explicit Frexp(T x) {
+    const T size = math::abs(x);
+    plain = (x == T(0)) | !(size < math::infinity<T>);
+    const bool tiny = size < std::numeric_limits<T>::min();  // its leading bit is not the one that goes without saying
+    const Bits bits = __builtin_bit_cast(Bits, tiny ? x * T(Bits{1} << (kPlace + 1)) : x);
+    exponent = ((bits >> kPlace) & kMask) - kHalf - (tiny ? Bits{kPlace + 1} : Bits{0});
+    mantissa = (bits & ~(kMask << kPlace)) | (Bits{kHalf} << kPlace);
+  }
+};
+struct frexp_mantissa : Formula<1, 0, Kinds::floats, 4> {
   template <class T>
-  static HB_HD T apply(const T*, T x) {
-    int exponent = 0;
-    if (math::abs(x) < math::infinity<T>) ::frexp(static_cast<double>(x), &exponent);
-    return T(exponent);
+  static HB_HD_ALWAYS T apply(const T*, T x) {
+    const Frexp<T> parts(x);
+    return parts.plain ? x : __builtin_bit_cast(T, parts.mantissa);
+  }
+};
+struct frexp_exponent : Formula<1, 0, Kinds::floats, 4> {
+  template <class T>
+  static HB_HD_ALWAYS T apply(const T*, T x) {
+    const Frexp<T> parts(x);
+    return parts.plain ? T(0) : T(parts.exponent);
+  }
+};
+/// pi of negative numbers, 0 of others.
+struct angle : Formula<1, 0, Kinds::floats> {
+  template <class T>
+  static HB_HD_ALWAYS T apply(const T*, T x) {
+    return x < T(0) ? T(M_PI) : x == x ? T(0) : x;
+  }
+};
+/// log2(2^a + 2^b); of equal infinities they themselves.
+struct logaddexp2 : Formula<2, 0, Kinds::floats, 16> {
+  template <class T>
+  static HB_HD_ALWAYS T apply(const T*, T a, T b) {
+    const T most = a > b ? a : b, apart = math::abs(a - b);
+    const T sum = most + math::log1p(math::exp2(-apart)) * T(1.44269504088896340736);
+    return (a == b) & (math::abs(a) == math::infinity<T>) ? a : sum;
   }
 };
 struct nextafter : Formula<2, 0, Kinds::floats, 4> {

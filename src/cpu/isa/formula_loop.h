@@ -21,9 +21,37 @@ constexpr bool has_quick = requires(T a, bool right) {
   F::quick(a, a, right);
 };
 
+/// Whether a quick form calls the C library, whose vector functions round otherwise than the others: a block is filled
+/// up to whole vectors then.
+template <class F>
+constexpr bool fills_blocks = F::cost >= 64;
+
+template <class F, class T, class A, class B>
+void filled_quick_loop(T* y, const A& a, const B& b, int64_t n, const T* p) {
+  constexpr int64_t kBlock = 128, kWhole = 16;
+  using Count = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  for (int64_t at = 0; at < n; at += kBlock) {
+    const int64_t m = std::min(kBlock, n - at), filled = (m + kWhole - 1) / kWhole * kWhole;
+    T first[kBlock], second[kBlock], quick[kBlock];
+    for (int64_t i = 0; i < filled; ++i) first[i] = a[at + std::min(i, m - 1)], second[i] = b[at + std::min(i, m - 1)];
+    Count wrong = 0;
+    for (int64_t i = 0; i < filled; ++i) {
+      bool right = true;
+      quick[i] = F::quick(first[i], second[i], right);
+      wrong += right ? 0 : 1;
+    }
+    if (wrong) {
+      for (int64_t i = 0; i < m; ++i) y[at + i] = F::template apply<T>(p, first[i], second[i]);
+    } else {
+      std::copy_n(quick, m, y + at);
+    }
+  }
+}
+
 /// Blocks in which the quick form is right for all operands are computed by it.
 template <class F, class T, class A, class B>
 void quick_loop(T* y, const A& a, const B& b, int64_t n, const T* p) {
+  if constexpr (fills_blocks<F>) return filled_quick_loop<F>(y, a, b, n, p);
   constexpr int64_t kBlock = 256;
   using Count = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
   for (int64_t at = 0; at < n; at += kBlock) {
@@ -50,11 +78,16 @@ template <class F, class T>
 constexpr bool has_range = requires(T a) {
   F::covers(a);
 };
+/// Whether other numbers are computed one by one, however many they are: the formula becomes no vector code there.
+template <class F>
+constexpr bool is_one_by_one = requires {
+  F::one_by_one;
+};
 
 /// Blocks of which all numbers are in the range, or all but a few, are computed by that form, to the same bits.
 template <class F, class T>
 void range_loop(T* y, const T* a, int64_t n, const T* p) {
-  constexpr int64_t kBlock = 512, kFew = 8;
+  constexpr int64_t kBlock = 512, kFew = is_one_by_one<F> ? kBlock : 8;
   using Count = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
   for (; n > 0; n -= kBlock, y += kBlock, a += kBlock) {
     const int64_t m = std::min(kBlock, n);

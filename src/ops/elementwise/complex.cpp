@@ -142,13 +142,9 @@ Tensor sgn(const Tensor& self) {
 }
 
 namespace {
-constexpr double kPi = 3.14159265358979323846;
-
 Tensor angle_of_real(const Tensor& self) {
   const Tensor x = ops::as_floating(self);
-  // pi for negative numbers, 0 for others; NaN stays.
-  const Tensor values = x.detach(), none = zeros_like(values);
-  Tensor out = where(isnan(values), values, none.masked_fill(values < 0, kPi));
+  Tensor out = ops::floating_op("angle", angle_formula, {x});
   if (needs_grad(x)) record("AngleBackward0", out, {&x}, [](Backward& b) { return gradients(zeros_like(b.grad())); });
   return out;
 }

@@ -157,9 +157,12 @@ Tensor& float_power_(Tensor& self, const Tensor& exponent) { return float_power_
 Tensor& float_power_(Tensor& self, const Scalar& exponent) { return float_power_of(self, exponent); }
 
 Tensor logaddexp2(const Tensor& self, const Tensor& other) {
+  HB_FUNCTION(logaddexp2, self, other);
   constexpr double kLn2 = 0.69314718055994530942;
   const ScalarType t = result_type(self, other);
   ops::refuse_integers("logaddexp2", t);
+  if (!needs_grad(self, other) && is_floating_type(t))
+    return ops::floating_op("logaddexp2", logaddexp2_formula, {self, other});
   const auto scaled = [&](const Tensor& x) { return as_floating("logaddexp2", x.to(t)) * kLn2; };
   return named("Logaddexp2Backward0", logaddexp(scaled(self), scaled(other)) * (1 / kLn2), self);
 }

@@ -203,9 +203,16 @@ Tensor& nextafter_(Tensor& self, const Tensor& other) {
 Tensor polygamma(const Tensor& self, int64_t n) {
   HB_CHECK(n >= 0, "[polygamma] polygamma(n, x) does not support negative n, got ", n);
   if (n == 0) return digamma(self);
-  const double p[] = {static_cast<double>(n)};
-  Tensor out = n == 1 ? ops::floating_op("polygamma", trigamma_formula, {self})
-                      : ops::floating_op("polygamma", polygamma_formula, {self}, p);
+  Tensor out;
+  if (n == 1) {
+    out = ops::floating_op("polygamma", trigamma_formula, {self});
+  } else if (n <= 20 && !is_half_type(self.scalar_type())) {  // n! is far from the largest numbers
+    out = ops::floating_op("polygamma", zeta_formula, {Scalar(static_cast<double>(n + 1)), self});
+    out.mul_((n % 2 ? 1 : -1) * std::round(std::tgamma(static_cast<double>(n + 1))));
+  } else {
+    const double p[] = {static_cast<double>(n)};
+    out = ops::floating_op("polygamma", polygamma_formula, {self}, p);
+  }
   if (needs_grad(self))
     record("PolygammaBackward0", out, {&self}, {SavedTensor::input(self)},
            [n](Backward& b, auto& s) { return gradients(b.grad() * polygamma(s[0], n + 1)); });
