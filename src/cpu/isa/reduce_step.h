@@ -186,29 +186,35 @@ inline V merged(const V* acc) {
     return merge<op, V>(merged<op, count / 2>(acc), merged<op, count / 2>(acc + count / 2));
 }
 
-/// n consecutive values in the compute type. `far`: of more than the nearer caches hold.
+/// What a vector's lanes take in of at least one vector of n consecutive values, lane k values k, k + lanes, …; i: how
+/// many values those are. `far`: of more than the nearer caches hold.
 template <ReduceOp op, class T>
-inline T reduce_run(const T* x, int64_t n, bool far = false) {
+inline Vector<T> lanes_of_run(const T* x, int64_t n, bool far, int64_t& i) {
   using V = Vector<T>;
   constexpr int64_t lanes = kVectorBytes / sizeof(T);
   constexpr int count = 256 / kVectorBytes;  // of vectors
+  V acc[count];
+#pragma GCC unroll 8
+  for (V& a : acc) a = V{} + start<op, T>();
+  const auto* v = reinterpret_cast<const V*>(x);
+  for (i = 0; i + count * lanes <= n; i += count * lanes, v += count) {
+    if (far) ask_ahead<count * kVectorBytes>(v);
+#pragma GCC unroll 8
+    for (int k = 0; k < count; ++k) acc[k] = step<op, V>(acc[k], held(v[k]));
+  }
+  for (; i + lanes <= n; i += lanes) acc[0] = step<op, V>(acc[0], *v++);
+  return merged<op, count>(acc);
+}
+
+/// n consecutive values in the compute type.
+template <ReduceOp op, class T>
+inline T reduce_run(const T* x, int64_t n, bool far = false) {
+  constexpr int64_t lanes = kVectorBytes / sizeof(T);
   T total = start<op, T>();
   int64_t i = 0;
   if constexpr ((op == ReduceOp::max || op == ReduceOp::min) && std::is_floating_point_v<T>)
     if (n >= lanes && extreme_of_numbers<op, T>(x, n, total)) return total;
-  if (n >= lanes) {
-    V acc[count];
-#pragma GCC unroll 8
-    for (V& a : acc) a = V{} + start<op, T>();
-    const auto* v = reinterpret_cast<const V*>(x);
-    for (; i + count * lanes <= n; i += count * lanes, v += count) {
-      if (far) ask_ahead<count * kVectorBytes>(v);
-#pragma GCC unroll 8
-      for (int k = 0; k < count; ++k) acc[k] = step<op, V>(acc[k], held(v[k]));
-    }
-    for (; i + lanes <= n; i += lanes) acc[0] = step<op, V>(acc[0], *v++);
-    total = across<op, T>(merged<op, count>(acc));
-  }
+  if (n >= lanes) total = across<op, T>(lanes_of_run<op, T>(x, n, far, i));
   for (; i < n; ++i) total = step<op, T>(total, x[i]);
   return total;
 }

@@ -52,6 +52,7 @@ template <class T>
 class Reducer {
  public:
   using W = typename Steps<T>::W;
+  static constexpr int64_t kLanes = kVectorBytes / sizeof(T);
   Reducer(const ReduceLoop& loop, ReduceOp op, const ReduceFinish& finish)
       : l_(loop), finish_(finish), steps_(steps_of<T>(op)), power_(op == ReduceOp::power_sum) {
     same_ = l_.in_dtype == dtype_of<T>::value && !power_;
@@ -67,6 +68,7 @@ class Reducer {
     const int64_t parts = threads_for(l_.outputs * l_.count, kGrain);
     const int64_t units = along ? l_.outputs : l_.outputs / 64;  // what can be done side by side
     if (parts > 1 && units < parts) return split_reduced(static_cast<int>(parts), along);
+    if (!along && stacks_of_short_rows()) return reduce_short_rows();
     parallel_for(0, l_.outputs, along ? grain : std::max<int64_t>(grain, 64), [&](int64_t b, int64_t e) {
       W results[kColumns];
       Scratch<T> scratch;
@@ -95,6 +97,30 @@ class Reducer {
   }
 
  private:
+  /// Whether matrices whose rows lie one behind the other, several in a vector, each become a row of the results (sums
+  /// of rows of complex numbers: of pairs).
+  bool stacks_of_short_rows() const {
+    const int64_t n = l_.kept[0];
+    return same_ && l_.kept.size() == 2 && l_.reduced.size() == 1 && kLanes % n == 0 && rows_together(n) > 1 &&
+           l_.kept_out[1] == n * l_.kept_out[0];
+  }
+  void reduce_short_rows() const {
+    const int64_t n = l_.kept[0], values = l_.count * n;
+    parallel_for(0, l_.kept[1], std::max<int64_t>(1, kGrain / values), [&](int64_t b, int64_t e) {
+      W results[kColumns];
+      while (b < e) {
+        const int64_t matrices = std::min(e - b, kColumns / n);
+        std::fill_n(results, matrices * n, W(steps_.first));
+        for (int64_t k = 0; k < matrices; ++k)
+          for (int64_t i = 0; i < values; i += kRun)
+            steps_.short_rows(reinterpret_cast<const T*>(l_.in + (b + k) * l_.kept_in[1]) + i,
+                              std::min(kRun, values - i), n, far_, results + k * n);
+        store(l_.out + b * l_.kept_out[1], results, matrices * n);
+        b += matrices;
+      }
+    });
+  }
+
   /// Few results of many elements: every thread reduces a part of all of them.
   void split_reduced(int threads, bool along) const {
     std::vector<W> partial(static_cast<size_t>(threads) * l_.outputs, W(steps_.first));
@@ -213,16 +239,22 @@ class Reducer {
     int64_t at;
     const char* p = in + l_.reduced_offset(b, at);
     int64_t wide_rows = std::min(l_.reduced[0] - at, e - b) / together;
+    if (wide_rows == 0) return b;
     const int64_t step_bytes = together * l_.reduced_in[0];
+    W wide[kWide];  // merged with each other at the end
     for (; wide_rows > 0; wide_rows -= kRows) {
       const int64_t rows = std::min(kRows, wide_rows);
       for (int64_t k = 0; k < n * together; ++k) scratch.part[k] = steps_.first;
       add_rows(scratch, p, l_.kept_in[0], step_bytes, n * together, rows, same_);
-      if (b == first) std::fill(results, results + n, W(steps_.first));
-      for (int64_t j = 0; j < together; ++j) steps_.merge_rows(results, scratch.part + j * n, n);
+      if (b == first)
+        for (int64_t k = 0; k < n * together; ++k) wide[k] = static_cast<W>(scratch.part[k]);
+      else
+        steps_.merge_rows(wide, scratch.part, n * together);
       b += rows * together;
       p += rows * step_bytes;
     }
+    steps_.fold_rows(wide, together, n);
+    std::copy(wide, wide + n, results);
     return b;
   }
 
