@@ -1,7 +1,6 @@
 // A copy of self, where a view has the values of src.
 #include <halfbridge/ops.h>
 
-#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/common/layout.h"
@@ -35,12 +34,25 @@ void check_part(const char* name, const Tensor& part, const Tensor& src) {
            ", got ", src.sizes());
 }
 
+/// The gradient of src is a part of the result's; that of self has zeros there.
 template <class View>
 Tensor with_part(const char* name, const char* node, const Tensor& self, const Tensor& src, View view) {
-  Tensor out = strided_copy(self), part = view(out);
-  check_part(name, part, src);
-  part.copy_(src);
-  return named(node, out, self);
+  Tensor out;
+  {
+    NoGradGuard no_history;
+    out = strided_copy(self);
+    Tensor part = view(out);
+    check_part(name, part, src);
+    part.copy_(src);
+  }
+  if (needs_grad(self, src) && is_differentiable_type(out.scalar_type()))
+    record(node, out, {&self, &src}, [=, sizes = src.impl().sizes()](Backward& b) {
+      Tensor gself, gsrc;
+      if (b.needs(0)) gself = with_part(name, node, b.grad(), zeros(sizes, b.grad().options()), view);
+      if (b.needs(1)) gsrc = view(b.grad());
+      return ops::gradients(std::move(gself), std::move(gsrc));
+    });
+  return out;
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Joining by one of the dimensions that a name tells.
+#include <array>
+
 #include <halfbridge/ops.h>
 
-#include "autograd/named.h"
+#include "autograd/record.h"
 
 namespace hb {
 
@@ -39,6 +41,26 @@ Tensor column_stack(TensorList tensors) {
   return cat(columns, 1);
 }
 
+namespace {
+Tensor block_at(const Tensor& whole, int64_t y, int64_t x, int64_t height, int64_t width) {
+  return whole.narrow(0, y, height).narrow(1, x, width);
+}
+/// The gradients of blocks are blocks of the gradient.
+void record_blocks(Tensor& out, const std::vector<const Tensor*>& blocks) {
+  std::vector<std::array<int64_t, 2>> sizes;
+  for (const Tensor* b : blocks) sizes.push_back({b->size(0), b->size(1)});
+  record_many("BlockDiagBackward0", {&out}, blocks, {}, [sizes](Backward& b, const variable_list&) {
+    variable_list grads;
+    int64_t y = 0, x = 0;
+    for (const auto& [height, width] : sizes) {
+      grads.push_back(block_at(b.grad(), y, x, height, width));
+      y += height, x += width;
+    }
+    return grads;
+  });
+}
+}  // namespace
+
 Tensor block_diag(TensorList tensors) {
   HB_CHECK(!tensors.empty(), "[block_diag] expects a non-empty TensorList");
   const auto blocks = at_least(tensors, 2);
@@ -51,12 +73,17 @@ Tensor block_diag(TensorList tensors) {
     height += b.size(0), width += b.size(1);
   }
   Tensor out = zeros({height, width}, blocks[0].options().dtype(dtype));
-  int64_t y = 0, x = 0;
-  for (const Tensor& b : blocks) {
-    out.narrow(0, y, b.size(0)).narrow(1, x, b.size(1)).copy_(b);
-    y += b.size(0), x += b.size(1);
+  std::vector<const Tensor*> inputs;
+  {
+    NoGradGuard no_history;  // one node instead of one for each block
+    int64_t y = 0, x = 0;
+    for (const Tensor& b : blocks) {
+      block_at(out, y, x, b.size(0), b.size(1)).copy_(b);
+      y += b.size(0), x += b.size(1), inputs.push_back(&b);
+    }
   }
-  return named("BlockDiagBackward0", out, blocks[0]);
+  if (needs_grad_list(blocks) && is_differentiable_type(dtype)) record_blocks(out, inputs);
+  return out;
 }
 
 }  // namespace hb
