@@ -3,9 +3,11 @@
 
 #include "autocast/autocast.h"
 #include "autograd/named.h"
+#include "autograd/record.h"
 #include "core/recorder.h"
 #include "ops/common/or_undefined.h"
 #include "ops/common/refused_dtypes.h"
+#include "ops/nn/label_margins.h"
 #include "ops/reduction/reduction.h"
 
 namespace hb {
@@ -54,10 +56,23 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
   return reduce_loss(near + far, reduction);
 }
 
+namespace {
+/// Of what nobody else sees: in place where no gradient will be asked for.
+Tensor clamped(Tensor x) { return needs_grad(x) ? x.clamp_min(0) : x.clamp_min_(0); }
+Tensor times(Tensor x, const Tensor& y) {
+  const bool in_place = !needs_grad(x, y) && x.sizes() == y.sizes() && x.scalar_type() == y.scalar_type();
+  return in_place ? x.mul_(y) : x * y;
+}
+}  // namespace
+
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
                            int64_t reduction) {
   HB_AUTOCAST(margin_ranking_loss, fp32, fp32, input1, input2, target, margin, reduction);
-  return reduce_loss((neg(target) * (input1 - input2) + margin).clamp_min(0), reduction);
+  const ScalarType t = target.scalar_type();
+  if ((t != kFloat && t != kDouble) || input1.scalar_type() != t || input2.scalar_type() != t)
+    return reduce_loss((neg(target) * (input1 - input2) + margin).clamp_min(0), reduction);
+  // The same numbers without the negated target; of halves they would be others.
+  return reduce_loss(clamped(margin - times(input1 - input2, target)), reduction);
 }
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin,
@@ -113,16 +128,33 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
   HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] inconsistent target size, expected ", x.size(0), " but got ",
            target.sizes());
   check_classes("multi_margin_loss", "target out of range", t, 0, x.size(1));
-  Tensor z = relu(margin.toDouble() - x.gather(1, t) + x);  // without a gradient at 0, as LibTorch's
+  const bool in_place = !needs_grad(x, weight);
+  Tensor z = margin.toDouble() - x.gather(1, t) + x;
+  z = in_place ? z.relu_() : relu(z);  // without a gradient at 0, as LibTorch's
   if (p.equal(2)) z = z * z;
   HB_CHECK(!weight.defined() || (weight.dim() <= 1 && weight.numel() == x.size(1)),
            "[multi_margin_loss] inconsistent weight size, expected ", x.size(1), " but got ", weight.sizes());
   if (weight.defined()) z = z * weight.index_select(0, t.reshape({-1})).unsqueeze(1);
-  const Tensor other = ones_like(x, x.options().dtype(kBool)).scatter(1, t, Scalar(false));
-  Tensor loss = z.masked_fill(other.logical_not(), 0).sum(1) / static_cast<double>(x.size(1));
+  z = in_place ? z.scatter_(1, t, Scalar(0)) : z.scatter(1, t, Scalar(0));
+  const auto classes = static_cast<double>(x.size(1));
+  Tensor loss = z.sum(1);
+  loss = in_place ? loss.div_(classes) : loss / classes;
   if (target.dim() == 0) loss = loss.squeeze(0);
   return reduce_loss(loss, reduction);
 }
+
+namespace {
+Tensor composed_label_margins(const Tensor& x, const Tensor& t) {
+  // Labels stand before the first negative entry.
+  const Tensor valid = t.lt(0).to(kLong).cumsum(1).eq(0);
+  const Tensor index = t.masked_fill(valid.logical_not(), 0);
+  const Tensor is_target = zeros(x.sizes(), x.options()).scatter_add(1, index, valid.to(x.scalar_type())).gt(0);
+  // (N, label, class)
+  const Tensor z = relu(1 - x.gather(1, index).unsqueeze(2) + x.unsqueeze(1));
+  const Tensor counted = logical_and(valid.unsqueeze(2), is_target.logical_not().unsqueeze(1));
+  return z.masked_fill(counted.logical_not(), 0).sum(IntArrayRef({1, 2})) / static_cast<double>(x.size(1));
+}
+}  // namespace
 
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   HB_AUTOCAST(multilabel_margin_loss, fp32, fp32, self, target, reduction);
@@ -133,14 +165,8 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t 
   const Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self,
                t = target.dim() < 2 ? target.reshape({1, -1}) : target;
   check_classes("multilabel_margin_loss", "argument #2 'target' is out of range", t, -1, x.size(1));
-  // Labels stand before the first negative entry.
-  const Tensor valid = t.lt(0).to(kLong).cumsum(1).eq(0);
-  const Tensor index = t.masked_fill(valid.logical_not(), 0);
-  const Tensor is_target = zeros(x.sizes(), x.options()).scatter_add(1, index, valid.to(x.scalar_type())).gt(0);
-  // (N, label, class)
-  const Tensor z = relu(1 - x.gather(1, index).unsqueeze(2) + x.unsqueeze(1));
-  const Tensor counted = logical_and(valid.unsqueeze(2), is_target.logical_not().unsqueeze(1));
-  Tensor loss = z.masked_fill(counted.logical_not(), 0).sum(IntArrayRef({1, 2})) / static_cast<double>(x.size(1));
+  Tensor loss =
+      ops::has_label_margins(x, t) ? ops::label_margins(x, t, composed_label_margins) : composed_label_margins(x, t);
   if (self.dim() < 2) loss = loss.squeeze(0);
   return reduce_loss(loss, reduction);
 }
