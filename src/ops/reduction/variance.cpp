@@ -16,13 +16,19 @@ namespace {
 
 double correction_of(const std::optional<Scalar>& correction) { return correction ? correction->toDouble() : 1; }
 
-Tensor variance_gradient(const Tensor& g, const Tensor& x, uint64_t mask, bool keepdim, double correction) {
-  const double n = static_cast<double>(ops::reduced_count(x, mask));
+/// With the dimensions that `mask` takes together kept.
+Tensor mean_of(const Tensor& x, uint64_t mask) {
   DimVector dims;
   for (int64_t d = 0; d < x.dim(); ++d)
     if ((mask >> d) & 1) dims.push_back(d);
-  const Tensor mean = x.dim() ? x.mean(OptionalIntArrayRef(IntArrayRef(dims.data(), dims.size())), true) : x;
-  return ops::restore_dims(g, x.impl().sizes(), mask, keepdim) * Scalar(2 / (n - correction)) * (x - mean);
+  return x.dim() ? x.mean(OptionalIntArrayRef(IntArrayRef(dims.data(), dims.size())), true) : x;
+}
+
+Tensor variance_gradient(const Tensor& g, const Tensor& x, uint64_t mask, bool keepdim, double correction) {
+  const double n = static_cast<double>(ops::reduced_count(x, mask));
+  const Tensor scale = ops::restore_dims(g, x.impl().sizes(), mask, keepdim) * Scalar(2 / (n - correction));
+  const Tensor deviation = x - mean_of(x, mask);
+  return GradMode::is_enabled() ? scale * deviation : deviation.mul_(scale);
 }
 
 // There are no more values for a result than the correction takes away.
@@ -88,14 +94,17 @@ std::tuple<Tensor, Tensor> spread_and_mean(const char* name, const Tensor& self,
   if (self.is_complex()) return {spread_of(name, self, mask, keepdim, correction, root), mean(self, dim, keepdim)};
   auto [out, mean] = moments(name, self, mask, keepdim, correction, root, true);
   if (needs_grad(self))
-    record_many(root ? "StdMeanBackward0" : "VarMeanBackward0", {&out, &mean}, {&self},
-                {SavedTensor::input(self), SavedTensor::output(out)}, [=](Backward& b, const variable_list& s) {
-                  const Tensor& x = s[0];
-                  const Tensor gv = root ? deviation_gradient(b.grad(0), s[1]) : b.grad(0);
-                  const double n = static_cast<double>(ops::reduced_count(x, mask));
-                  return gradients(variance_gradient(gv, x, mask, keepdim, correction) +
-                                   ops::restore_dims(b.grad(1), x.impl().sizes(), mask, keepdim) / Scalar(n));
-                });
+    record_many(
+        root ? "StdMeanBackward0" : "VarMeanBackward0", {&out, &mean}, {&self},
+        {SavedTensor::input(self), SavedTensor::output(out)}, [=](Backward& b, const variable_list& s) {
+          const Tensor& x = s[0];
+          const Tensor gv = root ? deviation_gradient(b.grad(0), s[1]) : b.grad(0);
+          const double n = static_cast<double>(ops::reduced_count(x, mask));
+          const auto spread = [&](const Tensor& g) { return ops::restore_dims(g, x.impl().sizes(), mask, keepdim); };
+          // the gradient of the mean and that of the variance in one pass
+          return gradients(
+              addcmul(spread(b.grad(1)) / Scalar(n), spread(gv) * Scalar(2 / (n - correction)), x - mean_of(x, mask)));
+        });
   return {out, mean};
 }
 
