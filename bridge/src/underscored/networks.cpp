@@ -9,6 +9,8 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/call_forms.h>
 
+#include "autograd/composed.h"
+
 namespace hb::bridge {
 inline namespace api {
 
@@ -173,7 +175,41 @@ std::tuple<Tensor, Tensor> _pad_packed_sequence(const Tensor& data, const Tensor
                                              total_length > 0 ? std::optional<int64_t>(total_length) : std::nullopt);
 }
 
-Tensor _weight_norm(const Tensor& v, const Tensor& g, int64_t dim) { return v * (g / norm_except_dim(v, 2, dim)); }
+namespace {
+Tensor scaled_to_norm(const Tensor& v, const Tensor& g, int64_t dim) { return v * (g / norm_except_dim(v, 2, dim)); }
+
+/// The gradients of v and g, where none of second order will be asked for: the second part
+/// of v's is added to the first where that lies.
+variable_list weight_norm_gradients(Backward& b, const Tensor& v, const Tensor& g, const Tensor& norms) {
+  const Tensor& grad = b.grad();
+  const Tensor dg = (grad * v).sum_to_size(norms.sizes()) / norms, scale = g / norms;
+  if (!b.needs(0)) return {Tensor(), dg};
+  Tensor dv = v * masked_fill(neg(dg) * scale / norms, norms == 0, 0);
+  return {dv.addcmul_(grad, scale), dg};
+}
+}  // namespace
+
+Tensor _weight_norm(const Tensor& v, const Tensor& g, int64_t dim) {
+  if (!needs_grad(v, g)) return scaled_to_norm(v, g, dim);
+  Tensor norms, out;
+  {
+    NoGradGuard no_history;
+    norms = norm_except_dim(v, 2, dim), out = v * (g / norms);
+  }
+  const ScalarType t = out.scalar_type();
+  const bool plain = g.sizes() == norms.sizes() && v.scalar_type() == t && g.scalar_type() == t &&
+                     norms.scalar_type() == t && !v.is_complex();
+  if (!plain) return scaled_to_norm(v, g, dim);
+  record("WeightNormInterfaceBackward0", out, {&v, &g},
+         {SavedTensor::input(v), SavedTensor::input(g), SavedTensor::input(norms)},
+         [dim](Backward& b, auto& s) -> variable_list {
+           if (!GradMode::is_enabled()) return weight_norm_gradients(b, s[0], s[1], s[2]);
+           return composed_gradients(b, {s[0], s[1]}, {b.grad()}, [&](const variable_list& x) -> variable_list {
+             return {scaled_to_norm(x[0], x[1], dim)};
+           });
+         });
+  return out;
+}
 std::tuple<Tensor, Tensor> _weight_norm_interface(const Tensor& v, const Tensor& g, int64_t dim) {
   const Tensor norms = norm_except_dim(v, 2, dim);
   return {v * (g / norms), norms};
