@@ -178,11 +178,19 @@ std::tuple<Tensor, Tensor> _pad_packed_sequence(const Tensor& data, const Tensor
 namespace {
 Tensor scaled_to_norm(const Tensor& v, const Tensor& g, int64_t dim) { return v * (g / norm_except_dim(v, 2, dim)); }
 
+/// The sum of products for each norm; those of rows without the products in memory.
+Tensor sum_of_products(const Tensor& a, const Tensor& b, const Tensor& norms) {
+  const bool rows = norms.dim() > 1 && norms.numel() == norms.size(0) && a.is_contiguous() && b.is_contiguous();
+  if (!rows || a.numel() == 0) return (a * b).sum_to_size(norms.sizes());
+  const int64_t n = norms.numel();
+  return a.reshape({n, 1, -1}).bmm(b.reshape({n, -1, 1})).reshape(norms.sizes());
+}
+
 /// The gradients of v and g, where none of second order will be asked for: the second part
 /// of v's is added to the first where that lies.
 variable_list weight_norm_gradients(Backward& b, const Tensor& v, const Tensor& g, const Tensor& norms) {
   const Tensor& grad = b.grad();
-  const Tensor dg = (grad * v).sum_to_size(norms.sizes()) / norms, scale = g / norms;
+  const Tensor dg = sum_of_products(grad, v, norms) / norms, scale = g / norms;
   if (!b.needs(0)) return {Tensor(), dg};
   Tensor dv = v * masked_fill(neg(dg) * scale / norms, norms == 0, 0);
   return {dv.addcmul_(grad, scale), dg};
