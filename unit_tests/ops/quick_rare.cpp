@@ -185,6 +185,18 @@ TEST(QuickRare, GradientsOfSpreads) {
                    "second");
     }
 }
+TEST(QuickRare, OuterProductsOfShortRows) {
+  for (const auto dtype : {hb::kFloat, hb::kDouble, hb::kLong})
+    for (const int64_t m : {1, 2, 3, 4, 5}) {
+      const Tensor x = (hb::randn({6, m}) * 9).to(dtype), y = (hb::randn({6, 3}) * 9).to(dtype);
+      const Tensor plain = x.unsqueeze(2) * y.unsqueeze(1);
+      EXPECT_TRUE(hb::equal(hb::einsum("ni,nj->nij", {x, y}), plain));
+      EXPECT_TRUE(hb::einsum("ni,nj->nij", {x, y}).is_contiguous());
+      EXPECT_TRUE(hb::equal(hb::einsum("nj,ni->nij", {y, x}), plain));
+      EXPECT_TRUE(hb::equal(hb::einsum("ni,nj->jni", {x, y}), plain.permute({2, 0, 1})));
+      EXPECT_TRUE(hb::equal(hb::einsum("ni,mj->nmij", {x, y}), x.reshape({6, 1, m, 1}) * y.reshape({1, 6, 1, 3})));
+    }
+}
 TEST(QuickRare, WeightsScaledToNorms) {
   for (const auto dtype : {hb::kFloat, hb::kDouble})
     for (const int64_t dim : {-1, 0, 1}) {
