@@ -249,7 +249,21 @@ void gemm_of_long_sums(const Gemm& g) {
   }
 }
 
+// Few columns of long sums: a block of rows, which the second-level cache holds, times each of them. Packing the rows
+// would cost as much as the product.
+bool has_few_columns(const Gemm& g) { return g.n <= 3 && g.k > kSmallSide && g.a.col == 1; }
+void gemm_of_few_columns(const Gemm& g) {
+  const int64_t rows = std::max<int64_t>(1, (1 << 15) / g.k);
+  parallel_for(0, (g.m + rows - 1) / rows, 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const Gemm block = slice(g, false, i * rows, std::min(g.m, (i + 1) * rows));
+      for (int64_t j = 0; j < g.n; ++j) gemm_loops().vector(slice(block, true, j, j + 1));
+    }
+  });
+}
+
 void gemm_double(const Gemm& g) {
+  if (has_few_columns(g)) return gemm_of_few_columns(g);
   if (g.n <= kSmallSide && g.k <= kSmallSide) return gemm_of_many_rows(g);
   // Many columns far apart are packed faster for a large product.
   const bool few_lines = g.b.col == 1 || g.n <= kSmallSide / 2;

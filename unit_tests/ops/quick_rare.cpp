@@ -233,4 +233,23 @@ TEST(QuickRare, ComplexMatrixTimesVector) {
   }
 }
 
+// Few columns are multiplied one by one, a block of rows after the other.
+TEST(QuickRare, ProductsOfFewColumns) {
+  hb::manual_seed(12);
+  for (int64_t n : {2, 3, 4})
+    for (int64_t m : {2, 37, 300})
+      for (int64_t k : {129, 700, 5000}) {
+        const Tensor a = hb::randn({m, k + 3}, hb::kDouble).narrow(1, 1, k), b = hb::randn({k, n}, hb::kDouble);
+        const Tensor bias = hb::randn({n}, hb::kDouble), c = hb::randn({m, n}, hb::kDouble);
+        std::vector<Tensor> columns;
+        for (int64_t j = 0; j < n; ++j) columns.push_back((a * b.select(1, j)).sum(1));
+        const Tensor wanted = hb::stack(columns, 1);
+        const auto off = [&](const Tensor& x, const Tensor& y) { return (x - y).abs().max().item<double>(); };
+        EXPECT_LT(off(a.mm(b), wanted), 1e-11);
+        EXPECT_LT(off(a.mm(b.t().contiguous().t()), wanted), 1e-11);
+        EXPECT_LT(off(hb::linear(a, b.t(), bias), wanted + bias), 1e-11);
+        EXPECT_LT(off(hb::addmm(c, a, b, 0.5, 2), wanted * 2 + c * 0.5), 1e-11);
+      }
+}
+
 }  // namespace
