@@ -2,6 +2,7 @@
 // Formulas with parameters p[0], p[1], …, and those of three operands.
 
 #include "formulas/binary_formulas.h"
+#include "formulas/scaled_bessel.h"
 #include "formulas/special_functions.h"
 #include "formulas/unary_formulas.h"
 
@@ -216,7 +217,6 @@ struct polygamma : Formula<1, 1, Kinds::floats, 128> {
     }                                                \
   };
 HB_DOUBLE_FORMULA(trigamma, 16, math::trigamma(x))
-HB_DOUBLE_FORMULA(i0e, 16, math::scaled_bessel_i<0>(x))
 struct i1 : Formula<1, 0, Kinds::floats, 16> {
   template <class T>
   static HB_HD_ALWAYS T apply(const T*, T x) {
@@ -226,7 +226,23 @@ struct i1 : Formula<1, 0, Kinds::floats, 16> {
     return T(math::bessel_i<1, false>(x));
   }
 };
-HB_DOUBLE_FORMULA(i1e, 16, math::scaled_bessel_i<1>(x))
+template <int kOrder>
+struct ScaledBesselI : Formula<1, 0, Kinds::floats, 16> {
+  template <class T>
+  static HB_HD_ALWAYS T apply(const T*, T x) {
+    return math::scaled_bessel_i<kOrder>(x);
+  }
+  template <class T>
+  static bool covers(T x) {
+    return math::abs(x) <= T(8);
+  }
+  template <class T>
+  static HB_HD_ALWAYS T in_range(T x) {
+    return math::small_scaled_bessel_i<kOrder>(x);
+  }
+};
+struct i0e : ScaledBesselI<0> {};
+struct i1e : ScaledBesselI<1> {};
 HB_DOUBLE_FORMULA(entr, 64, x > T(0) ? -x * math::log(x) : x == T(0) ? T(0) : x != x ? x : -math::infinity<T>)
 HB_DOUBLE_FORMULA(erfcx, 16, math::erfcx(x))
 HB_DOUBLE_FORMULA(log_ndtr, 16, math::log_ndtr(x))

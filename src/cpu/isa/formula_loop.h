@@ -33,7 +33,8 @@ void filled_quick_loop(T* y, const A& a, const B& b, int64_t n, const T* p) {
   for (int64_t at = 0; at < n; at += kBlock) {
     const int64_t m = std::min(kBlock, n - at), filled = (m + kWhole - 1) / kWhole * kWhole;
     T first[kBlock], second[kBlock], quick[kBlock];
-    for (int64_t i = 0; i < filled; ++i) first[i] = a[at + std::min(i, m - 1)], second[i] = b[at + std::min(i, m - 1)];
+    for (int64_t i = 0; i < m; ++i) first[i] = a[at + i], second[i] = b[at + i];
+    std::fill(first + m, first + filled, first[m - 1]), std::fill(second + m, second + filled, second[m - 1]);
     Count wrong = 0;
     for (int64_t i = 0; i < filled; ++i) {
       bool right = true;
