@@ -58,8 +58,9 @@ HB_HD_ALWAYS double airy_from_minus_four(double x) {
   const double y = x > 2 ? falling_airy(up) : middle_airy(middle);
   return x == infinity<double> ? 0.0 : y;
 }
+HB_HD_ALWAYS bool airy_ai_range(double x) { return x >= -4; }
 HB_HD double airy_ai(double x) {
-  if (x >= -4) return airy_from_minus_four(x);
+  if (airy_ai_range(x)) return airy_from_minus_four(x);
   return x > -infinity<double> ? waving_airy(-x) : nan<double>;
 }
 

@@ -90,13 +90,17 @@ HB_HD LargeBessel large_bessel(double x) {
     return {(p * difference + q * sum) * scale, (q * difference - p * sum) * scale};
 }
 
+/// Numbers of which they are the forms for small ones.
+HB_HD_ALWAYS bool bessel_j_range(double x) { return abs(x) <= 8; }
+HB_HD_ALWAYS bool bessel_y_range(double x) { return (x >= 0) & (x <= 8); }
+
 /// A GPU has its own.
 template <int kOrder>
 HB_HD double bessel_j(double x) {
 #ifdef __CUDA_ARCH__
   return kOrder ? ::j1(x) : ::j0(x);
 #else
-  const double size = abs(x), y = size > 8 ? large_bessel<kOrder>(size).j : small_bessel_j<kOrder>(size);
+  const double size = abs(x), y = bessel_j_range(x) ? small_bessel_j<kOrder>(size) : large_bessel<kOrder>(size).j;
   return kOrder && x < 0 ? -y : y;
 #endif
 }
@@ -105,7 +109,7 @@ HB_HD double bessel_y(double x) {
 #ifdef __CUDA_ARCH__
   return x < 0 ? nan<double> : kOrder ? ::y1(x) : ::y0(x);
 #else
-  return x > 8 ? large_bessel<kOrder>(x).y : x >= 0 ? small_bessel_y<kOrder>(x) : nan<double>;
+  return bessel_y_range(x) ? small_bessel_y<kOrder>(x) : x > 8 ? large_bessel<kOrder>(x).y : nan<double>;
 #endif
 }
 

@@ -234,7 +234,7 @@ struct ScaledBesselI : Formula<1, 0, Kinds::floats, 16> {
   }
   template <class T>
   static bool covers(T x) {
-    return math::abs(x) <= T(8);
+    return math::scaled_bessel_i_range(x);
   }
   template <class T>
   static HB_HD_ALWAYS T in_range(T x) {

@@ -6,7 +6,7 @@
 
 namespace hb::math {
 
-HB_HD_ALWAYS bool is_small_for_bessel_i(double x) { return abs(x) <= 8; }
+HB_HD_ALWAYS bool scaled_bessel_i_range(double x) { return abs(x) <= 8; }
 
 template <int kOrder>
 HB_HD_ALWAYS double small_scaled_bessel_i(double x) {
@@ -52,9 +52,9 @@ HB_HD_ALWAYS float large_scaled_bessel_i(float x) {
 
 template <int kOrder, class T>
 HB_HD_ALWAYS T scaled_bessel_i(T x) {
-  const T low = is_small_for_bessel_i(x) ? x : T(8), high = is_small_for_bessel_i(x) ? T(8) : x;
+  const T low = scaled_bessel_i_range(x) ? x : T(8), high = scaled_bessel_i_range(x) ? T(8) : x;
   const T near = small_scaled_bessel_i<kOrder>(low), far = large_scaled_bessel_i<kOrder>(high);
-  return is_small_for_bessel_i(x) ? near : far;
+  return scaled_bessel_i_range(x) ? near : far;
 }
 
 }  // namespace hb::math

@@ -27,18 +27,18 @@ namespace hb::formula {
     }                                                                  \
     template <class T>                                                 \
     static bool covers(T x) {                                          \
-      return range;                                                    \
+      return math::range(x);                                           \
     }                                                                  \
     template <class T>                                                 \
     static HB_HD_ALWAYS T in_range(T x) {                              \
       return T(math::within_range(x));                                 \
     }                                                                  \
   };
-HB_BESSEL_RANGE_FORMULA(airy_ai, airy_ai, x >= T(-4), airy_from_minus_four)
-HB_BESSEL_RANGE_FORMULA(bessel_j0, bessel_j<0>, math::abs(x) <= T(8), small_bessel_j<0>)
-HB_BESSEL_RANGE_FORMULA(bessel_j1, bessel_j<1>, math::abs(x) <= T(8), small_bessel_j<1>)
-HB_BESSEL_RANGE_FORMULA(bessel_y0, bessel_y<0>, (x >= T(0)) & (x <= T(8)), small_bessel_y<0>)
-HB_BESSEL_RANGE_FORMULA(bessel_y1, bessel_y<1>, (x >= T(0)) & (x <= T(8)), small_bessel_y<1>)
+HB_BESSEL_RANGE_FORMULA(airy_ai, airy_ai, airy_ai_range, airy_from_minus_four)
+HB_BESSEL_RANGE_FORMULA(bessel_j0, bessel_j<0>, bessel_j_range, small_bessel_j<0>)
+HB_BESSEL_RANGE_FORMULA(bessel_j1, bessel_j<1>, bessel_j_range, small_bessel_j<1>)
+HB_BESSEL_RANGE_FORMULA(bessel_y0, bessel_y<0>, bessel_y_range, small_bessel_y<0>)
+HB_BESSEL_RANGE_FORMULA(bessel_y1, bessel_y<1>, bessel_y_range, small_bessel_y<1>)
 #undef HB_BESSEL_RANGE_FORMULA
 HB_BESSEL_FORMULA(modified_bessel_i0, 16, (math::bessel_i<0, false>(x)))
 HB_BESSEL_FORMULA(modified_bessel_i1, 16, (math::bessel_i<1, false>(x)))

@@ -21,55 +21,48 @@ constexpr bool has_quick = requires(T a, bool right) {
   F::quick(a, a, right);
 };
 
-/// Whether a quick form calls the C library, whose vector functions round otherwise than the others: a block is filled
-/// up to whole vectors then.
+/// Whether a quick form may call the C library, whose vector functions round otherwise than the others: a block is
+/// filled up to whole vectors then.
 template <class F>
 constexpr bool fills_blocks = F::cost >= 64;
 
-template <class F, class T, class A, class B>
-void filled_quick_loop(T* y, const A& a, const B& b, int64_t n, const T* p) {
-  constexpr int64_t kBlock = 128, kWhole = 16;
+/// The quick form of `filled` operands where it is right for all of them, else the plain one; m are wanted.
+template <class F, int64_t kBlock, class T, class A, class B>
+inline __attribute__((always_inline)) void quick_block(T* y, const A& a, const B& b, int64_t m, int64_t filled,
+                                                       const T* p) {
   using Count = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-  for (int64_t at = 0; at < n; at += kBlock) {
-    const int64_t m = std::min(kBlock, n - at), filled = (m + kWhole - 1) / kWhole * kWhole;
-    T first[kBlock], second[kBlock], quick[kBlock];
-    for (int64_t i = 0; i < m; ++i) first[i] = a[at + i], second[i] = b[at + i];
-    std::fill(first + m, first + filled, first[m - 1]), std::fill(second + m, second + filled, second[m - 1]);
-    Count wrong = 0;
-    for (int64_t i = 0; i < filled; ++i) {
-      bool right = true;
-      quick[i] = F::quick(first[i], second[i], right);
-      wrong += right ? 0 : 1;
-    }
-    if (wrong) {
-      for (int64_t i = 0; i < m; ++i) y[at + i] = F::template apply<T>(p, first[i], second[i]);
-    } else {
-      std::copy_n(quick, m, y + at);
-    }
+  T quick[kBlock];  // not in y: operands may stand there
+  Count wrong = 0;
+  // Where y is not in the caches, its lines are fetched during the divisions and not after them.
+  for (int64_t i = 0; i < m; i += 64 / sizeof(T)) __builtin_prefetch(y + i, 1);
+  for (int64_t i = 0; i < filled; ++i) {
+    bool right = true;
+    quick[i] = F::quick(a(i), b(i), right);
+    wrong += right ? 0 : 1;
+  }
+  if (wrong) {
+    for (int64_t i = 0; i < m; ++i) y[i] = F::template apply<T>(p, a(i), b(i));
+  } else {
+    std::copy_n(quick, m, y);
   }
 }
 
 /// Blocks in which the quick form is right for all operands are computed by it.
 template <class F, class T, class A, class B>
 void quick_loop(T* y, const A& a, const B& b, int64_t n, const T* p) {
-  if constexpr (fills_blocks<F>) return filled_quick_loop<F>(y, a, b, n, p);
-  constexpr int64_t kBlock = 256;
-  using Count = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  constexpr int64_t kBlock = 256, kWhole = 16;
   for (int64_t at = 0; at < n; at += kBlock) {
     const int64_t m = std::min(kBlock, n - at);
-    T quick[kBlock];  // not in y: operands may stand there
-    Count wrong = 0;
-    // Where y is not in the caches, its lines are fetched during the divisions and not after them.
-    for (int64_t i = 0; i < m; i += 64 / sizeof(T)) __builtin_prefetch(y + at + i, 1);
-    for (int64_t i = 0; i < m; ++i) {
-      bool right = true;
-      quick[i] = F::quick(a[at + i], b[at + i], right);
-      wrong += right ? 0 : 1;
-    }
-    if (wrong) {
-      for (int64_t i = 0; i < m; ++i) y[at + i] = F::template apply<T>(p, a[at + i], b[at + i]);
+    if constexpr (fills_blocks<F>) {
+      const int64_t filled = (m + kWhole - 1) / kWhole * kWhole;
+      T first[kBlock], second[kBlock];
+      for (int64_t i = 0; i < m; ++i) first[i] = a[at + i], second[i] = b[at + i];
+      std::fill(first + m, first + filled, first[m - 1]), std::fill(second + m, second + filled, second[m - 1]);
+      quick_block<F, kBlock>(
+          y + at, [&](int64_t i) { return first[i]; }, [&](int64_t i) { return second[i]; }, m, filled, p);
     } else {
-      std::copy_n(quick, m, y + at);
+      quick_block<F, kBlock>(
+          y + at, [&](int64_t i) { return a[at + i]; }, [&](int64_t i) { return b[at + i]; }, m, m, p);
     }
   }
 }
