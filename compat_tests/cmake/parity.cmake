@@ -22,7 +22,7 @@ halfbridge_two_builds_of_test(parity ${_harness_files} ${_sources})
 foreach(side libtorch halfbridge)
   target_include_directories(parity_${side} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endforeach()
-target_compile_options(parity_halfbridge PRIVATE -O1)  # four fifths of the time of -O2
+target_compile_options(parity_halfbridge PRIVATE -Og)  # two thirds of the time of -O2
 target_precompile_headers(parity_halfbridge PRIVATE <torch/torch.h>)
 target_sources(parity_halfbridge PRIVATE $<TARGET_OBJECTS:fake_device> $<TARGET_OBJECTS:cpu_random>)  # for --device and --draw-on-cpu
 

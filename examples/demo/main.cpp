@@ -24,7 +24,7 @@ std::string default_digits() {
   std::error_code none;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
   const auto installed = here.parent_path() / "share/halfbridge/digits.csv.gz";
-  return std::filesystem::exists(installed, none) ? installed.string() : DEMO_DIGITS;
+  return std::filesystem::exists(installed, none) ? installed.string() : EXAMPLE_DIGITS;
 }
 
 struct Options {
