@@ -41,6 +41,44 @@ TEST(QuickLoops, OperandsThatLieAcross) {
     }
 }
 
+// Planes of few elements, over which an operand goes again and again, are taken several at a time.
+TEST(QuickLoops, SmallPlanes) {
+  for (auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16, hb::kHalf, hb::kLong, hb::kInt, hb::kComplexDouble})
+    for (const int64_t count : {1, 2, 5, 33, 700}) {
+      const std::string what = std::string(hb::toString(dtype)) + ", " + std::to_string(count) + " planes";
+      const auto plain = [](const Tensor& a, const Tensor& b) {
+        const auto sizes = hb::broadcast_shapes(a.sizes(), b.sizes());
+        return a.expand(sizes).contiguous() * b.expand(sizes).contiguous();
+      };
+      const auto same = [&](const Tensor& a, const Tensor& b) {
+        expect_same(a * b, plain(a, b), what);
+        expect_same(hb::eq(a, b), hb::eq(a.contiguous(), b.contiguous()), what + ", another dtype");
+        const auto sizes = hb::broadcast_shapes(a.sizes(), b.sizes());
+        std::vector<int64_t> wide(sizes.begin(), sizes.end());
+        wide.back() += 3;
+        const Tensor with_gaps = hb::zeros(wide, dtype);
+        Tensor part = with_gaps.narrow(-1, 2, sizes.back());
+        hb::mul_out(part, a, b);
+        expect_same(part, plain(a, b), what + ", with gaps");
+        for (const Tensor& gap : {with_gaps.narrow(-1, 0, 2), with_gaps.narrow(-1, wide.back() - 1, 1)})
+          EXPECT_EQ(gap.ne(0).sum().item<int64_t>(), 0) << what;
+      };
+      const Tensor high = normal({count, 4, 1}, dtype), wide = normal({count, 1, 3}, dtype);
+      same(high, wide);
+      same(high, wide[0].unsqueeze(0));
+      same(normal({2, count, 5, 1}, dtype), normal({1, count, 1, 4}, dtype));
+      same(normal({3, count, 1, 2}, dtype), normal({1, 1, 4, 1}, dtype));
+      same(normal({count, 7, 1, 1}, dtype), normal({3, 5}, dtype));
+      for (const int64_t width : {7, 8, 11, 16, 20, 40, 64})
+        for (const int64_t height : {3, 16}) {
+          same(normal({count, height, 1}, dtype), normal({count, 1, width}, dtype));
+          same(normal({count, height, width}, dtype), normal({height, 1}, dtype));
+        }
+      same(normal({4, 3, count}, dtype).permute({2, 0, 1}), normal({count, 4, 1}, dtype));
+      same(normal({count, 3, 4}, dtype).transpose(1, 2), normal({count, 4, 3}, dtype));
+    }
+}
+
 // Small integers are divided in double, others one by one: also where both stand in one block.
 TEST(QuickLoops, QuotientsOfIntegers) {
   constexpr int64_t edge = int64_t{1} << 51, least = std::numeric_limits<int64_t>::min();

@@ -18,6 +18,8 @@ class Walk {
   }
   int64_t in_row() const { return index_[0]; }
   int64_t row() const { return dims_ > 1 ? index_[1] : 0; }
+  /// Planes from here on that lie at steps of one size.
+  int64_t planes_left() const { return dims_ > 2 ? loop_.sizes[2] - index_[2] : 1; }
   /// The operands from here on.
   void place(RowsAt* at) const {
     for (int k = 0; k < loop_.operands; ++k) {
@@ -36,6 +38,13 @@ class Walk {
   void pass_rows(int64_t rows) {
     if (dims_ == 1 || (index_[1] += rows) < loop_.sizes[1]) return;
     index_[1] = 0;
+    pass_planes(1);
+  }
+  /// Past whole planes; their number is at most planes_left().
+  void pass_planes(int64_t planes) {
+    if (dims_ == 2) return;
+    index_[2] += planes - 1;
+    for (int k = 0; k < loop_.operands; ++k) outer_[k] += (planes - 1) * loop_.op[k].strides[2];
     for (int d = 2; d < dims_; ++d) {
       const bool carried = ++index_[d] == loop_.sizes[d];
       const int64_t steps = carried ? 1 - loop_.sizes[d] : 1;
@@ -66,6 +75,15 @@ void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) 
       runner.run_row(at, n);
       walk.pass_elements(n);
       begin += n;
+      continue;
+    }
+    const int64_t planes = std::min(walk.planes_left(), left / (n0 * n1));
+    if (walk.row() == 0 && planes > 1 && 2 * n0 * n1 <= kBlock && !runner.rows_lie_ready(at, n0)) {
+      int64_t steps[kMax];
+      for (int k = 0; k < loop.operands; ++k) steps[k] = loop.op[k].strides[2];
+      runner.run_planes(at, steps, Rows{n0, n1}, planes);
+      walk.pass_planes(planes);
+      begin += planes * n0 * n1;
       continue;
     }
     walk.pass_rows(whole);

@@ -3,6 +3,7 @@
 
 #include "cpu/isa/convert.h"
 #include "cpu/isa/elementwise.h"
+#include "cpu/isa/short_rows.h"
 #include "cpu/isa/transpose.h"
 #include "cpu/isa/vec.h"
 #include "formulas/compared.h"
@@ -80,7 +81,7 @@ struct Runner {
   ConvertRows convert[kMax];  // null: the operand has the compute type
   ConvertRows move[kMax];     // to or from the buffer
   int64_t size[kMax];         // bytes of an element
-  alignas(64) char memory[kMax][kBlock * sizeof(T)];
+  alignas(64) char memory[kMax][kBlock * sizeof(T) + 64];
   bool filled[kMax] = {};  // the buffer holds what every element, or row, shares
   unsigned shared = 0;     // operands of which the buffer holds one value, for all
 
@@ -163,13 +164,13 @@ struct Runner {
         run(tile, Rows{std::min(kWidth, rows.n0 - i), std::min(kHeight, rows.n1 - j)});
       }
   }
-  /// Brings rows of an operand to its buffer.
-  void bring(int k, const RowsAt& at, Rows rows) {
+  /// Brings rows of an operand to its buffer, or to a part of that.
+  void bring(int k, T* to, const RowsAt& at, Rows rows) {
     const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
     if (lies_across(k, at) && rows.n0 <= kTransposeTile && rows.n1 <= kTransposeTile)
-      transpose_tile<BitsOf<T>>(memory[k], row_bytes, at.data, at.s0, rows.n1, rows.n0);
-    else
-      move[k](RowsAt{memory[k], sizeof(T), row_bytes}, at, rows);
+      transpose_tile<BitsOf<T>>(reinterpret_cast<char*>(to), row_bytes, at.data, at.s0, rows.n1, rows.n0);
+    else if (convert[k] || !bring_short_rows(to, at, rows))
+      move[k](RowsAt{reinterpret_cast<char*>(to), sizeof(T), row_bytes}, at, rows);
   }
   /// Up to kBlock elements, unless every operand is direct.
   void run(const RowsAt* at, Rows rows) {
@@ -190,7 +191,7 @@ struct Runner {
       if (at[k].s0 == 0 && (rows.n1 == 1 || at[k].s1 == 0))
         move[k](RowsAt{memory[k], sizeof(T), 0}, at[k], Rows{n, 1});
       else
-        bring(k, at[k], rows);
+        bring(k, buffer(k), at[k], rows);
     }
     formula(out, in, n, shared);
     for (int k = 0; k < outputs; ++k) {
@@ -202,16 +203,79 @@ struct Runner {
   /// `count` rows, so many at once as a buffer holds. A row that all share is brought there once.
   void run_rows(RowsAt* at, int64_t n0, int64_t count) {
     const int64_t at_once = std::min(kBlock / n0, count);
-    const auto row_bytes = static_cast<int64_t>(n0 * sizeof(T));
     for (int k = outputs; k < operands; ++k) {
       if (at[k].s1 != 0) continue;
-      move[k](RowsAt{memory[k], sizeof(T), row_bytes}, at[k], Rows{n0, at_once});
+      bring(k, buffer(k), at[k], Rows{n0, at_once});
       filled[k] = true;
     }
     for (int64_t j = 0; j < count; j += at_once) {
       const int64_t m = std::min(at_once, count - j);
       run(at, Rows{n0, m});
       for (int k = 0; k < operands; ++k) at[k].data += m * at[k].s1;
+    }
+    std::fill(filled, filled + kMax, false);
+  }
+  /// Where `count` planes of operand k lie, and where they lie in its buffer: as one row if nothing is between them.
+  struct Planes {
+    RowsAt memory, buffer;
+    int64_t step, buffer_step;
+    Rows rows;
+    int64_t count;
+    bool together;  // one row
+  };
+  Planes planes_of(int k, const RowsAt& at, int64_t step, Rows plane, int64_t count) {
+    const int64_t n = plane.n0 * plane.n1, item = sizeof(T);
+    const RowsAt buffer{memory[k], item, plane.n0 * item};
+    if (at.s0 == size[k] && at.s1 == plane.n0 * size[k] && step == n * size[k])
+      return {at, buffer, 0, 0, Rows{n * count, 1}, 1, true};
+    return {at, buffer, step, n * item, plane, count, false};
+  }
+  void bring_planes(int k, Planes p) {
+    if (!convert[k] && !p.together && p.rows.n0 <= 4)
+      return gather_planes(buffer(k), p.memory, p.step, p.rows, p.count);
+    if (p.memory.s0 == 0 && p.step == p.rows.n1 * p.memory.s1)  // one column
+      return bring(k, buffer(k), p.memory, Rows{p.rows.n0, p.rows.n1 * p.count});
+    for (int64_t j = 0; j < p.count; ++j) {
+      bring(k, reinterpret_cast<T*>(p.buffer.data), p.memory, p.rows);
+      p.memory.data += p.step, p.buffer.data += p.buffer_step;
+    }
+  }
+  void return_planes(int k, Planes p) {
+    for (int64_t j = 0; j < p.count; ++j) {
+      move[k](p.memory, p.buffer, p.rows);
+      p.memory.data += p.step, p.buffer.data += p.buffer_step;
+    }
+  }
+  /// `count` small planes, steps[k] bytes apart, so many at once as a buffer holds. A plane that all share is brought
+  /// there once.
+  void run_planes(RowsAt* at, const int64_t* steps, Rows plane, int64_t count) {
+    const int64_t n = plane.n0 * plane.n1, at_once = std::min(kBlock / n, count);
+    for (int k = outputs; k < operands; ++k) {
+      if (steps[k] != 0) continue;
+      bring_planes(k, planes_of(k, at[k], 0, plane, at_once));
+      filled[k] = true;
+    }
+    for (int64_t j = 0; j < count; j += at_once) {
+      const int64_t m = std::min(at_once, count - j);
+      T* out[kMax];
+      const T* in[kMax];
+      Planes to[kMax];
+      for (int k = 0; k < operands; ++k) {
+        const Planes planes = planes_of(k, at[k], steps[k], plane, m);
+        const bool in_place = !convert[k] && planes.together;
+        T* const values = in_place ? reinterpret_cast<T*>(at[k].data) : buffer(k);
+        if (k >= outputs) {
+          in[k - outputs] = values;
+          if (!in_place && !filled[k]) bring_planes(k, planes);
+        } else {
+          out[k] = values;
+          to[k] = planes;
+          if (in_place) to[k].count = 0;
+        }
+        at[k].data += m * steps[k];
+      }
+      formula(out, in, m * n);
+      for (int k = 0; k < outputs; ++k) return_planes(k, to[k]);
     }
     std::fill(filled, filled + kMax, false);
   }

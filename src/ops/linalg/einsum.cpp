@@ -75,17 +75,6 @@ Group group(const Operand& x, const Labels& labels) {
   return g;
 }
 
-/// Whether both go again and again over the last dimensions of a product, which are short: in memory of its sizes they
-/// are one long row each, and the copies cost less than many short rows.
-bool better_spread_out(const Tensor& a, const Tensor& b) {
-  constexpr int64_t kShort = 4;
-  const int64_t d = a.dim() - 1;
-  if (d < 2 || !a.device().is_cpu() || !b.device().is_cpu() || needs_grad(a, b)) return false;
-  const bool crossed = a.size(d) == 1 ? b.size(d - 1) == 1 : b.size(d) == 1 && a.size(d - 1) == 1;
-  const int64_t last = std::max(a.size(d), b.size(d)), before = std::max(a.size(d - 1), b.size(d - 1));
-  return crossed && last > 1 && before > 1 && last <= kShort && before <= kShort;
-}
-
 /// Each element times each, but for labels that both have.
 Operand product_of_elements(const Operand& a, const Operand& b) {
   Labels labels;
@@ -96,10 +85,7 @@ Operand product_of_elements(const Operand& a, const Operand& b) {
       if (!has(x.labels, labels[d])) t = t.unsqueeze(static_cast<int64_t>(d));
     return t;
   };
-  const Tensor x = spread(a), y = spread(b);
-  if (!better_spread_out(x, y)) return {x * y, labels};
-  const std::vector<int64_t> sizes = broadcast_shapes(x.sizes(), y.sizes());
-  return {x.expand(sizes).contiguous() * y.expand(sizes).contiguous(), labels};
+  return {spread(a) * spread(b), labels};
 }
 
 Operand contract(Operand a, Operand b, const std::vector<bool>& needed_later) {
