@@ -1,5 +1,6 @@
 #pragma once
-// The regularised incomplete gamma functions P(a, x) and Q(a, x) = 1 - P(a, x), computed in double.
+// The regularised incomplete gamma functions P(a, x) and Q(a, x) = 1 - P(a, x), computed in double. `least` is the
+// relative size of the terms that still count.
 
 #include "formulas/math.h"
 
@@ -26,9 +27,9 @@ HB_HD double gamma_term(double a, double x) {
 }
 
 /// P by its power series (DLMF 8.11.4), for x up to about a.
-HB_HD double gamma_p_series(double a, double x) {
+HB_HD double gamma_p_series(double a, double x, double least) {
   double term = 1, sum = 1;
-  for (int n = 1; term > sum * 1e-17 && n < 200000; ++n) {
+  for (int n = 1; term > sum * least && n < 200000; ++n) {
     term *= x / (a + n);
     sum += term;
   }
@@ -36,7 +37,7 @@ HB_HD double gamma_p_series(double a, double x) {
 }
 
 /// Q by its continued fraction (DLMF 8.9.2) with Lentz's method, for x beyond a.
-HB_HD double gamma_q_fraction(double a, double x) {
+HB_HD double gamma_q_fraction(double a, double x, double least) {
   double b = x + 1 - a, c = 1e300, d = 1 / b, h = d;
   for (int n = 1; n < 200000; ++n) {
     const double numerator = -n * (n - a);
@@ -45,7 +46,7 @@ HB_HD double gamma_q_fraction(double a, double x) {
     c = b + numerator / c;
     const double factor = c * d;
     h *= factor;
-    if (::fabs(factor - 1) < 1e-16) break;
+    if (::fabs(factor - 1) < least) break;
   }
   return gamma_term(a, x) * a * h;
 }
@@ -73,16 +74,22 @@ HB_HD GammaBorder gamma_border(double a, double x) {
   return {x > 0, 0};
 }
 
-HB_HD double gamma_p(double a, double x) {
+/// What counts in a result of type T.
+template <class T>
+inline constexpr double least_term = sizeof(T) == 4 ? 1e-11 : 1e-16;
+
+template <class T>
+HB_HD double gamma_p(T a, T x) {
   const GammaBorder border = gamma_border(a, x);
   if (!border.inside) return border.p;
-  return x < a + 1 ? gamma_p_series(a, x) : 1 - gamma_q_fraction(a, x);
+  return x < a + 1.0 ? gamma_p_series(a, x, least_term<T>) : 1 - gamma_q_fraction(a, x, least_term<T>);
 }
-HB_HD double gamma_q(double a, double x) {
+template <class T>
+HB_HD double gamma_q(T a, T x) {
   const GammaBorder border = gamma_border(a, x);
   if (!border.inside) return 1 - border.p;
-  if (x >= a + 1) return gamma_q_fraction(a, x);
-  const double p = gamma_p_series(a, x);
+  if (x >= a + 1.0) return gamma_q_fraction(a, x, least_term<T>);
+  const double p = gamma_p_series(a, x, least_term<T>);
   return p < 0.9 || x > 2 ? 1 - p : gamma_q_small(a, x);
 }
 

@@ -137,19 +137,35 @@ TEST(QuickRare, MarginsOfLabels) {
 }
 TEST(QuickRare, MarginsOfClasses) {
   for (const auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16})
-    for (const int p : {1, 2}) {
-      const Tensor x = hb::randn({6, 5}, dtype).requires_grad_(), t = hb::randint(0, 5, {6}, hb::kLong);
-      const Tensor weight = hb::rand({5}, dtype);
-      Tensor z = hb::relu(0.7 - x.gather(1, t.unsqueeze(1)) + x);
-      if (p == 2) z = z * z;
-      z = z * weight.index_select(0, t).unsqueeze(1);
-      const Tensor own = hb::arange(5).unsqueeze(0).eq(t.unsqueeze(1));
-      const Tensor plain = z.masked_fill(own, 0).sum(1) / 5;
-      const Tensor quick = hb::multi_margin_loss(x, t, p, 0.7, weight, 0), g = hb::randn({6}, dtype);
-      EXPECT_TRUE(hb::equal(quick, plain));
-      EXPECT_TRUE(hb::equal(hb::multi_margin_loss(x.detach(), t, p, 0.7, weight, 0), plain));
-      EXPECT_TRUE(hb::equal(gradients(quick, {x}, g, true)[0], gradients(plain, {x}, g, true)[0]));
-    }
+    for (const int64_t n : {1, 5, 40})
+      for (const int p : {1, 2}) {
+        const Tensor x = hb::randn({6, n}, dtype).requires_grad_(), t = hb::randint(0, n, {6}, hb::kLong);
+        const Tensor weight = hb::rand({n}, dtype), wide = x.to(hb::kDouble);
+        Tensor z = hb::relu(0.7 - wide.gather(1, t.unsqueeze(1)) + wide);
+        if (p == 2) z = z * z;
+        z = z * weight.to(hb::kDouble).index_select(0, t).unsqueeze(1);
+        const Tensor own = hb::arange(n).unsqueeze(0).eq(t.unsqueeze(1));
+        const Tensor plain = z.masked_fill(own, 0).sum(1) / static_cast<double>(n), g = hb::randn({6}, dtype);
+        const Tensor quick = hb::multi_margin_loss(x, t, p, 0.7, weight, 0);
+        const double tolerance = dtype == hb::kBFloat16 ? 3e-2 : dtype == hb::kFloat ? 1e-5 : 1e-12;
+        expect_close(quick, plain, tolerance, "loss");
+        expect_close(hb::multi_margin_loss(x.detach(), t, p, 0.7, weight), plain.mean(), tolerance, "mean");
+        const Tensor dx = gradients(plain, {x}, g.to(hb::kDouble), true)[0];
+        const Tensor again = gradients(quick, {x}, g, true)[0];
+        expect_close(again, dx, tolerance, "composed gradient");
+        if (p == 2 && n > 1)
+          expect_close(gradients(again, {x}, x.detach(), true)[0], gradients(dx, {x}, x.detach(), true)[0], tolerance,
+                       "second gradient");
+        expect_close(gradients(quick, {x}, g)[0], dx, tolerance, "gradient");
+      }
+  const Tensor nan = hb::full({1, 4}, NAN), first = hb::zeros({1}, hb::kLong);
+  EXPECT_TRUE(std::isnan(hb::multi_margin_loss(nan, first).item<double>()));
+  // The weight is kept for the gradient, as it was.
+  const Tensor x = hb::randn({2, 3}).requires_grad_(), t = hb::zeros({2}, hb::kLong);
+  Tensor weight = hb::ones({3});
+  const Tensor loss = hb::multi_margin_loss(x, t, 1, 1, weight);
+  weight.mul_(2);
+  EXPECT_THROW(loss.backward(), hb::Error);
 }
 TEST(QuickRare, MarginsOfRanks) {
   for (const auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16}) {
@@ -217,6 +233,30 @@ TEST(QuickRare, WeightsScaledToNorms) {
       expect_close(gradients(again[0], {v}, grad, true)[0], gradients(wanted[0], {v}, grad, true)[0], 10 * tolerance,
                    "second gradient");
     }
+}
+TEST(QuickRare, ComplexProducts) {
+  const auto some = [](std::vector<int64_t> shape) {
+    return hb::complex(hb::randn(shape, hb::kDouble), hb::randn(shape, hb::kDouble)).requires_grad_();
+  };
+  const auto far = [](const Tensor& x, const Tensor& y) {
+    EXPECT_EQ(x.sizes(), y.sizes());
+    return (x - y).abs().max().item<double>();
+  };
+  const std::vector<std::vector<int64_t>> shapes[] = {{{4, 7}, {7, 5}},       {{1, 1}, {1, 1}},
+                                                      {{3, 4, 7}, {7, 5}},    {{7}, {7, 5}},
+                                                      {{3, 4, 7}, {3, 7, 5}}, {{2, 1, 4, 7}, {3, 7, 5}}};
+  for (const auto& shape : shapes) {
+    const Tensor a = some(shape[0]), b = some(shape[1]), out = hb::matmul(a, b);
+    const Tensor plain = a.dim() == 1 ? (a.unsqueeze(-1) * b).sum(-2) : (a.unsqueeze(-1) * b.unsqueeze(-3)).sum(-2);
+    EXPECT_LE(far(out, plain), 1e-12);
+    const Tensor across = hb::matmul(a.detach(), b.detach().transpose(-2, -1).contiguous().transpose(-2, -1));
+    EXPECT_LE(far(across, plain), 1e-12);
+    const Tensor g = some(std::vector<int64_t>(out.sizes().begin(), out.sizes().end())).detach();
+    const auto quick = gradients(out, {a, b}, g, true), slow = gradients(plain, {a, b}, g, true);
+    for (int i = 0; i < 2; ++i) EXPECT_LE(far(quick[i], slow[i]), 1e-12);
+    const Tensor again = some(shape[0]).detach();
+    EXPECT_LE(far(gradients(quick[0], {b}, again)[0], gradients(slow[0], {b}, again)[0]), 1e-12);
+  }
 }
 TEST(QuickRare, ComplexMatrixTimesVector) {
   const auto some = [](std::vector<int64_t> shape) {

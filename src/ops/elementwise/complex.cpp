@@ -9,7 +9,6 @@
 #include "core/loop.h"
 #include "ops/common/as_floating.h"
 #include "ops/common/inplace.h"
-#include "ops/elementwise/complex.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/sparse/sparse.h"
 
@@ -162,18 +161,5 @@ Tensor angle(const Tensor& self) {
     });
   return out;
 }
-
-// --- products
-
-namespace ops {
-
-Tensor complex_product(const Tensor& a, const Tensor& b) {
-  // (..., m, 2k) times (..., 2k, 2n): a row of b is followed by that row times i.
-  const Tensor rows = view_as_real(stack({b, b * Scalar(Complex<double>(0, 1))}, -2)).flatten(-2).flatten(-3, -2);
-  const Tensor parts = matmul(view_as_real(a).flatten(-2), rows);
-  return view_as_complex(parts.unflatten(-1, {b.size(-1), 2}).contiguous());
-}
-
-}  // namespace ops
 
 }  // namespace hb

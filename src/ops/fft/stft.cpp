@@ -11,19 +11,18 @@
 namespace hb {
 namespace {
 
-/// The window in the middle of a frame; ones where none is given.
+/// The window in the middle of a frame; undefined where none is given and it would be ones.
 Tensor framed_window(const char* name, const std::optional<Tensor>& window, const Tensor& like, int64_t length,
                      int64_t n_fft) {
   HB_CHECK(length > 0 && length <= n_fft, "[", name, "] expected 0 < win_length <= n_fft, but got win_length=", length);
-  if (!window || !window->defined()) {
-    const Tensor ones_ = ones({length}, like.options());
-    return constant_pad_nd(ones_, {(n_fft - length) / 2, n_fft - length - (n_fft - length) / 2}, 0);
-  }
-  HB_CHECK(window->dim() == 1 && window->size(0) == length, "[", name,
+  const bool given = window && window->defined();
+  HB_CHECK(!given || (window->dim() == 1 && window->size(0) == length), "[", name,
            "] expected a 1D window tensor of size equal to win_length=", length, ", but got window with size ",
-           window->sizes());
-  HB_CHECK(window->device() == like.device(), "[", name, "] expected a window on ", like.device());
-  return constant_pad_nd(*window, {(n_fft - length) / 2, n_fft - length - (n_fft - length) / 2}, 0);
+           given ? window->sizes() : IntArrayRef());
+  HB_CHECK(!given || window->device() == like.device(), "[", name, "] expected a window on ", like.device());
+  if (length == n_fft) return given ? *window : Tensor();
+  const int64_t before = (n_fft - length) / 2;
+  return constant_pad_nd(given ? *window : ones({length}, like.options()), {before, n_fft - length - before}, 0);
 }
 
 /// (batch, samples) with (frames) windows of n_fft samples, every hop samples.
@@ -65,7 +64,8 @@ Tensor stft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_length
   HB_CHECK(n_fft <= x.size(1), "[stft] expected 0 < n_fft < ", x.size(1), ", but got n_fft=", n_fft);
   const Tensor shape = framed_window("stft", window, x, win_length.value_or(n_fft), n_fft);
   const double scale = normalized ? 1 / std::sqrt(static_cast<double>(n_fft)) : 1;
-  Tensor out = spectra(x.unfold(1, n_fft, hop) * shape, half, scale).transpose(1, 2);
+  const Tensor frames = x.unfold(1, n_fft, hop);
+  Tensor out = spectra(shape.defined() ? frames * shape : frames, half, scale).transpose(1, 2);
   if (self.dim() == 1) out = out.squeeze(0);
   return return_complex.value_or(true) ? out : view_as_real(out.contiguous());
 }
@@ -117,7 +117,8 @@ Tensor istft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_lengt
   Tensor pieces = half ? ops::fft_c2r(frames, 2, n_fft, scale) : ops::fft_c2c(frames, DimVector(1, 2), scale, false);
   if (!half && !return_complex) pieces = real(pieces);
   const TensorOptions parts = self.options().dtype(to_real_type(self.scalar_type()));
-  const Tensor shape = framed_window("istft", window, empty({0}, parts), width, n_fft);
+  Tensor shape = framed_window("istft", window, empty({0}, parts), width, n_fft);
+  if (!shape.defined()) shape = ones({n_fft}, parts);
   Tensor signal = overlap_add(pieces * shape, hop);
   Tensor envelope = overlap_add((shape * shape).expand({1, frames.size(1), n_fft}).contiguous(), hop);
   const int64_t whole = signal.size(1), start = center ? n_fft / 2 : 0;

@@ -6,7 +6,7 @@
 #include "autograd/record.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
-#include "ops/elementwise/complex.h"
+#include "ops/linalg/complex_product.h"
 #include "ops/linalg/matrix_product.h"
 #include "ops/sparse/sparse.h"
 

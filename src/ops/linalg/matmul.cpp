@@ -5,6 +5,7 @@
 #include "autograd/record.h"
 #include "ops/common/inplace.h"
 #include "ops/common/or_undefined.h"
+#include "ops/linalg/complex_product.h"
 #include "ops/linalg/matrix_product.h"
 #include "ops/sparse/sparse.h"
 
@@ -58,16 +59,6 @@ Tensor vdot(const Tensor& self, const Tensor& other) {
   return named("VdotBackward0", dot(conj(self), other), self);
 }
 
-namespace {
-/// A row (a, b, ...) of parts times those of the vector's conjugate is the real part, times those of its conjugate
-/// times i the imaginary one: two columns of a real product.
-Tensor complex_mv(const Tensor& self, const Tensor& vec) {
-  const Tensor turned = conj(vec);
-  const Tensor columns = view_as_real(stack({turned, turned * Scalar(Complex<double>(0, 1))})).flatten(1);
-  return view_as_complex(affine("MvBackward0", view_as_real(self).flatten(1), columns, true, {}));
-}
-}  // namespace
-
 Tensor mv(const Tensor& self, const Tensor& vec) {
   HB_AUTOCAST(mv, closed, half, self, vec);
   HB_CHECK(self.dim() == 2 && vec.dim() == 1, "[mv] vector + matrix @ vector expected, got ", self.sizes(), " and ",
@@ -76,7 +67,7 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
            vec.size(0), ")");
   check_same_dtype("mv", self, vec);
   if (HB_UNLIKELY(sparse::either(self, vec))) return sparse::mm(self, vec.unsqueeze(1), false).squeeze(1);
-  if (self.is_complex()) return named("MvBackward0", complex_mv(self, vec), self);
+  if (self.is_complex()) return ops::complex_mv(self, vec);
   Tensor out = empty({self.size(0)}, self.options());
   ops::product_into(out, ops::fold_rows(self), false, ops::fold_rows(vec), true);
   if (needs_grad(self, vec)) {

@@ -6,7 +6,7 @@
 #include "autograd/record.h"
 #include "core/physical.h"
 #include "ops/common/layout.h"
-#include "ops/elementwise/complex.h"
+#include "ops/linalg/complex_product.h"
 #include "ops/linalg/late_product.h"
 
 namespace hb::ops {

@@ -2,7 +2,7 @@
 
 #include "autograd/record.h"
 #include "core/physical.h"
-#include "ops/elementwise/complex.h"
+#include "ops/linalg/complex_product.h"
 #include "ops/linalg/matrix_product.h"
 
 namespace hb::ops {

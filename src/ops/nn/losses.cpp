@@ -7,7 +7,7 @@
 #include "core/recorder.h"
 #include "ops/common/or_undefined.h"
 #include "ops/common/refused_dtypes.h"
-#include "ops/nn/label_margins.h"
+#include "ops/nn/margins.h"
 #include "ops/reduction/reduction.h"
 
 namespace hb {
@@ -117,6 +117,15 @@ void check_rows(const char* name, const Tensor& x) {
 }
 }  // namespace
 
+namespace {
+Tensor composed_class_margins(const Tensor& x, const Tensor& t, const ops::ClassMargins& how) {
+  Tensor z = relu(how.margin - x.gather(1, t) + x);  // without a gradient at 0, as LibTorch's
+  if (how.squared) z = z * z;
+  if (how.weight.defined()) z = z * how.weight.index_select(0, t.reshape({-1})).unsqueeze(1);
+  return z.scatter(1, t, Scalar(0)).sum(1) / static_cast<double>(x.size(1));
+}
+}  // namespace
+
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
                          const std::optional<Tensor>& weight_or_none, int64_t reduction) {
   const Tensor& weight = or_undefined(weight_or_none);
@@ -128,17 +137,12 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
   HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] inconsistent target size, expected ", x.size(0), " but got ",
            target.sizes());
   check_classes("multi_margin_loss", "target out of range", t, 0, x.size(1));
-  const bool in_place = !needs_grad(x, weight);
-  Tensor z = margin.toDouble() - x.gather(1, t) + x;
-  z = in_place ? z.relu_() : relu(z);  // without a gradient at 0, as LibTorch's
-  if (p.equal(2)) z = z * z;
   HB_CHECK(!weight.defined() || (weight.dim() <= 1 && weight.numel() == x.size(1)),
            "[multi_margin_loss] inconsistent weight size, expected ", x.size(1), " but got ", weight.sizes());
-  if (weight.defined()) z = z * weight.index_select(0, t.reshape({-1})).unsqueeze(1);
-  z = in_place ? z.scatter_(1, t, Scalar(0)) : z.scatter(1, t, Scalar(0));
-  const auto classes = static_cast<double>(x.size(1));
-  Tensor loss = z.sum(1);
-  loss = in_place ? loss.div_(classes) : loss / classes;
+  const ops::ClassMargins how{p.equal(2), margin.toDouble(), weight};
+  const bool plain_weight = !weight.defined() || (weight.scalar_type() == x.scalar_type() && !needs_grad(weight));
+  const bool loops = plain_weight && ops::has_margin_loops(x, t);
+  Tensor loss = loops ? ops::class_margins(x, t, how, composed_class_margins) : composed_class_margins(x, t, how);
   if (target.dim() == 0) loss = loss.squeeze(0);
   return reduce_loss(loss, reduction);
 }
@@ -166,7 +170,7 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t 
                t = target.dim() < 2 ? target.reshape({1, -1}) : target;
   check_classes("multilabel_margin_loss", "argument #2 'target' is out of range", t, -1, x.size(1));
   Tensor loss =
-      ops::has_label_margins(x, t) ? ops::label_margins(x, t, composed_label_margins) : composed_label_margins(x, t);
+      ops::has_margin_loops(x, t) ? ops::label_margins(x, t, composed_label_margins) : composed_label_margins(x, t);
   if (self.dim() < 2) loss = loss.squeeze(0);
   return reduce_loss(loss, reduction);
 }

@@ -228,7 +228,8 @@ Tensor max_unpool(const char* name, int dims, const Tensor& x, const Tensor& ind
   const Tensor at = indices.flatten(start);
   if (at.numel()) {
     NoGradGuard guard;
-    const int64_t low = at.min().item<int64_t>(), high = at.max().item<int64_t>();
+    const auto [least, most] = aminmax(at);
+    const int64_t low = least.item<int64_t>(), high = most.item<int64_t>();
     HB_CHECK(low >= 0 && high < plane, "[", name, "] Found an invalid max index: ", low < 0 ? low : high,
              ": expected indices in [0, ", plane, ")");
   }

@@ -1,5 +1,6 @@
-// The margin loss of several labels in each row, on the CPU: the composed way makes all pairs of label and class.
-#include "ops/nn/label_margins.h"
+// Margin losses on the CPU by loops. The composed way of that with several labels in each row makes all pairs of label
+// and class; that with one takes a call for each step.
+#include "ops/nn/margins.h"
 
 #include <halfbridge/ops.h>
 
@@ -82,9 +83,55 @@ void gradients_of_rows(const Tensor& x, const Tensor& t, const Tensor& g, Tensor
   }
 }
 
+// --- one class for each row
+
+/// The sum of max(0, base + x[k])^2.
+template <class T>
+double sum_of_squares_above(T base, const T* x, int64_t n) {
+  double total = 0;
+  for (int64_t k = 0; k < n; ++k) {
+    const T z = base + x[k] < 0 ? T(0) : base + x[k];
+    total += static_cast<double>(z * z);
+  }
+  return total;
+}
+
+template <class T>
+void losses_of_classes(const Tensor& x, const Tensor& t, const ClassMargins& how, Tensor& out) {
+  const int64_t classes = x.size(1);
+  const T *row = x.data_ptr<T>(), *weight = how.weight.defined() ? how.weight.data_ptr<T>() : nullptr;
+  const auto sum = how.squared ? sum_of_squares_above<T> : sum_above<T>;
+  for (int64_t i = 0; i < x.size(0); ++i, row += classes) {
+    const int64_t own = t.data_ptr<int64_t>()[i];
+    const T base = static_cast<T>(how.margin) - row[own];
+    const double total = sum(base, row, own) + sum(base, row + own + 1, classes - own - 1);
+    out.data_ptr<T>()[i] = static_cast<T>(total) * (weight ? weight[own] : T(1)) / static_cast<T>(classes);
+  }
+}
+
+template <class T>
+void gradients_of_classes(const Tensor& x, const Tensor& t, const ClassMargins& how, const Tensor& g, Tensor& out) {
+  const int64_t classes = x.size(1);
+  const T *row = x.data_ptr<T>(), *weight = how.weight.defined() ? how.weight.data_ptr<T>() : nullptr;
+  T* to = out.data_ptr<T>();
+  for (int64_t i = 0; i < x.size(0); ++i, row += classes, to += classes) {
+    const int64_t own = t.data_ptr<int64_t>()[i];
+    const T base = static_cast<T>(how.margin) - row[own];
+    const T share = g.data_ptr<T>()[i] * (weight ? weight[own] : T(1)) / static_cast<T>(classes);
+    for (int64_t k = 0; k < classes; ++k) {
+      const T z = base + row[k];
+      to[k] = z <= 0 ? T(0) : how.squared ? 2 * z * share : share;
+    }
+    to[own] = 0;
+    double others = 0;
+    for (int64_t k = 0; k < classes; ++k) others += static_cast<double>(to[k]);
+    to[own] = static_cast<T>(-others);
+  }
+}
+
 }  // namespace
 
-bool has_label_margins(const Tensor& x, const Tensor& t) {
+bool has_margin_loops(const Tensor& x, const Tensor& t) {
   return x.device().is_cpu() && t.device().is_cpu() && (x.scalar_type() == kFloat || x.scalar_type() == kDouble) &&
          !capture::recorder();
 }
@@ -104,6 +151,31 @@ Tensor label_margins(const Tensor& x, const Tensor& t, LabelMargins composed) {
              Tensor dx = zeros(values.sizes(), values.options());
              values.scalar_type() == kFloat ? gradients_of_rows<float>(values, s[1], g, dx)
                                             : gradients_of_rows<double>(values, s[1], g, dx);
+             return {dx};
+           });
+  return out;
+}
+
+Tensor class_margins(const Tensor& x, const Tensor& t, const ClassMargins& how,
+                     Tensor (*composed)(const Tensor& x, const Tensor& t, const ClassMargins& how)) {
+  Tensor out = empty({x.size(0)}, x.options().requires_grad(false));
+  const Tensor dense = x.detach().contiguous(), classes = t.contiguous();
+  const ClassMargins dense_how{how.squared, how.margin, how.weight.defined() ? how.weight.contiguous() : Tensor()};
+  x.scalar_type() == kFloat ? losses_of_classes<float>(dense, classes, dense_how, out)
+                            : losses_of_classes<double>(dense, classes, dense_how, out);
+  if (needs_grad(x))
+    record("MultiMarginLossBackward0", out, {&x},
+           {SavedTensor::input(x), SavedTensor::input(classes), SavedTensor::input(dense_how.weight)},
+           [squared = how.squared, margin = how.margin, composed](Backward& b, auto& s) -> variable_list {
+             const ClassMargins kept{squared, margin, s[2]};
+             if (GradMode::is_enabled())  // a second gradient may be asked for
+               return composed_gradients(b, {s[0]}, {b.grad()}, [&](const variable_list& v) -> variable_list {
+                 return {composed(v[0], s[1], kept)};
+               });
+             const Tensor values = s[0].contiguous(), g = b.grad().contiguous();
+             Tensor dx = empty(values.sizes(), values.options().requires_grad(false));
+             values.scalar_type() == kFloat ? gradients_of_classes<float>(values, s[1], kept, g, dx)
+                                            : gradients_of_classes<double>(values, s[1], kept, g, dx);
              return {dx};
            });
   return out;

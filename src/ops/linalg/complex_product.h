@@ -8,4 +8,7 @@ namespace hb::ops {
 /// `a` may be (..., k) where b is one matrix.
 Tensor complex_product(const Tensor& a, const Tensor& b);
 
+/// a (m, k) times x (k), the same way.
+Tensor complex_mv(const Tensor& a, const Tensor& x);
+
 }  // namespace hb::ops
