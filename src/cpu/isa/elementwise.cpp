@@ -65,6 +65,7 @@ class Walk {
 template <class T>
 void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) {
   const int64_t n0 = loop.sizes[0], n1 = loop.sizes.size() > 1 ? loop.sizes[1] : 1;
+  const bool few_elements = 2 * n0 * n1 <= kBlock;  // in a plane: a buffer holds several
   for (Walk walk(loop, begin); begin < end;) {
     RowsAt at[kMax];
     walk.place(at);
@@ -77,8 +78,8 @@ void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) 
       begin += n;
       continue;
     }
-    const int64_t planes = std::min(walk.planes_left(), left / (n0 * n1));
-    if (walk.row() == 0 && planes > 1 && 2 * n0 * n1 <= kBlock && !runner.rows_lie_ready(at, n0)) {
+    const int64_t planes = few_elements && walk.row() == 0 ? std::min(walk.planes_left(), left / (n0 * n1)) : 1;
+    if (planes > 1 && !runner.rows_lie_ready(at, n0)) {
       int64_t steps[kMax];
       for (int k = 0; k < loop.operands; ++k) steps[k] = loop.op[k].strides[2];
       runner.run_planes(at, steps, Rows{n0, n1}, planes);

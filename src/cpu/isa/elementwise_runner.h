@@ -81,7 +81,7 @@ struct Runner {
   ConvertRows convert[kMax];  // null: the operand has the compute type
   ConvertRows move[kMax];     // to or from the buffer
   int64_t size[kMax];         // bytes of an element
-  alignas(64) char memory[kMax][kBlock * sizeof(T) + 64];
+  alignas(64) char memory[kMax][(kBlock + kStored<T>)*sizeof(T)];
   bool filled[kMax] = {};  // the buffer holds what every element, or row, shares
   unsigned shared = 0;     // operands of which the buffer holds one value, for all
 

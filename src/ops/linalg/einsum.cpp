@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "autocast/autocast.h"
-#include "autograd/record.h"
 #include "ops/common/defined.h"
 #include "ops/linalg/einsum_equation.h"
 

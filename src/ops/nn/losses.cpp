@@ -115,9 +115,7 @@ void check_rows(const char* name, const Tensor& x) {
   HB_CHECK(x.dim() <= 2 && (x.dim() == 0 || x.size(x.dim() - 1) > 0), "[", name,
            "] Expected non-empty vector or matrix with optional 0-dim batch size, but got: ", x.sizes());
 }
-}  // namespace
 
-namespace {
 Tensor composed_class_margins(const Tensor& x, const Tensor& t, const ops::ClassMargins& how) {
   Tensor z = relu(how.margin - x.gather(1, t) + x);  // without a gradient at 0, as LibTorch's
   if (how.squared) z = z * z;

@@ -31,12 +31,15 @@ struct Row {
   }
 };
 
-/// The sum of max(0, base + x[k]), in lanes of which the compiler makes vectors; NaN is kept.
-template <class T>
+/// The sum of max(0, base + x[k]), or of its squares, in lanes of which the compiler makes vectors; NaN is kept.
+template <bool squared = false, class T>
 double sum_above(T base, const T* x, int64_t n) {
   constexpr int64_t kLanes = 16;
   T lane[kLanes] = {};
-  const auto above = [base](T v) { return base + v < 0 ? T(0) : base + v; };
+  const auto above = [base](T v) {
+    const T z = base + v < 0 ? T(0) : base + v;
+    return squared ? z * z : z;
+  };
   int64_t k = 0;
   for (; k + kLanes <= n; k += kLanes)
     for (int64_t j = 0; j < kLanes; ++j) lane[j] += above(x[k + j]);
@@ -85,22 +88,11 @@ void gradients_of_rows(const Tensor& x, const Tensor& t, const Tensor& g, Tensor
 
 // --- one class for each row
 
-/// The sum of max(0, base + x[k])^2.
-template <class T>
-double sum_of_squares_above(T base, const T* x, int64_t n) {
-  double total = 0;
-  for (int64_t k = 0; k < n; ++k) {
-    const T z = base + x[k] < 0 ? T(0) : base + x[k];
-    total += static_cast<double>(z * z);
-  }
-  return total;
-}
-
 template <class T>
 void losses_of_classes(const Tensor& x, const Tensor& t, const ClassMargins& how, Tensor& out) {
   const int64_t classes = x.size(1);
   const T *row = x.data_ptr<T>(), *weight = how.weight.defined() ? how.weight.data_ptr<T>() : nullptr;
-  const auto sum = how.squared ? sum_of_squares_above<T> : sum_above<T>;
+  const auto sum = how.squared ? sum_above<true, T> : sum_above<false, T>;
   for (int64_t i = 0; i < x.size(0); ++i, row += classes) {
     const int64_t own = t.data_ptr<int64_t>()[i];
     const T base = static_cast<T>(how.margin) - row[own];
