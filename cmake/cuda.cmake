@@ -1,12 +1,14 @@
 # The CUDA back end, libhalfbridge_cuda.so, which libhalfbridge.so opens when a program first asks for CUDA. CUDA's runtime is
 # in it, so that it loads on machines without a driver.
 set(HALFBRIDGE_CUDA AUTO CACHE STRING "Build the CUDA back end: ON, OFF, or AUTO (where nvcc is found)")
-if(HALFBRIDGE_TESTS)
-  set(_gpus 90-real)  # tests are built for one
-else()
+set(HALFBRIDGE_CUDA_ARCHITECTURES "" CACHE STRING "GPUs to compile for; the last is kept as PTX, too; empty: 80, 90 and 100")
+set(_gpus ${HALFBRIDGE_CUDA_ARCHITECTURES})
+if(NOT _gpus AND HALFBRIDGE_TESTS)
+  set(_gpus 90-real)  # tests are built for one, whatever the folder was configured for before
+elseif(NOT _gpus)
   set(_gpus 80-real 90-real 100)
 endif()
-set(HALFBRIDGE_CUDA_ARCHITECTURES "${_gpus}" CACHE STRING "GPUs to compile for; the last is kept as PTX, too")
+set(HALFBRIDGE_GPUS "${_gpus}" CACHE INTERNAL "What the CUDA back end is compiled for")
 file(GLOB HALFBRIDGE_CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*.cpp ${PROJECT_SOURCE_DIR}/src/cuda/*.cu)
 find_program(HALFBRIDGE_NVCC nvcc PATHS /usr/local/cuda/bin)
 
@@ -15,7 +17,7 @@ if(HALFBRIDGE_CUDA STREQUAL "ON" AND NOT HALFBRIDGE_NVCC)
 endif()
 if(HALFBRIDGE_CUDA AND HALFBRIDGE_NVCC AND NOT HALFBRIDGE_SANITIZE)
   set(CMAKE_CUDA_COMPILER ${HALFBRIDGE_NVCC})
-  set(CMAKE_CUDA_ARCHITECTURES ${HALFBRIDGE_CUDA_ARCHITECTURES})
+  set(CMAKE_CUDA_ARCHITECTURES ${HALFBRIDGE_GPUS})
   if(CMAKE_CXX_COMPILER_LAUNCHER AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
     set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
   endif()
@@ -30,7 +32,7 @@ if(HALFBRIDGE_CUDA AND HALFBRIDGE_NVCC AND NOT HALFBRIDGE_SANITIZE)
   target_compile_options(halfbridge_cuda PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--extended-lambda;-Xcompiler=-Wno-class-memaccess>)
   set_target_properties(halfbridge_cuda PROPERTIES CUDA_VISIBILITY_PRESET hidden LINKER_LANGUAGE CXX
-                        CUDA_ARCHITECTURES "${HALFBRIDGE_CUDA_ARCHITECTURES}" INSTALL_RPATH "$ORIGIN")
+                        CUDA_ARCHITECTURES "${HALFBRIDGE_GPUS}" INSTALL_RPATH "$ORIGIN")
   if(HALFBRIDGE_TESTS)  # one of which reads how many registers kernels take
     target_compile_options(halfbridge_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v>)
     set_target_properties(halfbridge_cuda PROPERTIES CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/tools/gpu/keep_ptxas_log.sh)
