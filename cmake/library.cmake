@@ -31,7 +31,8 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp
                             ${PROJECT_SOURCE_DIR}/src/cpu/isa/optim_scaled.cpp
                             ${PROJECT_SOURCE_DIR}/src/cpu/isa/factories.cpp
                             ${PROJECT_SOURCE_DIR}/src/cpu/isa/cross.cpp
-                            ${PROJECT_SOURCE_DIR}/src/cpu/isa/pair_distance.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+                            ${PROJECT_SOURCE_DIR}/src/cpu/isa/pair_distance.cpp
+                            PROPERTIES COMPILE_OPTIONS -ffp-contract=off SKIP_PRECOMPILE_HEADERS ON)
 
 # Some 1,300 wrappers that call the functions of their names: 450 KB smaller so.
 file(GLOB _operators CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bridge/src/dispatch/aten/operators_*.cpp)
@@ -67,7 +68,8 @@ foreach(isa v3 v4)
     target_compile_definitions(halfbridge_${isa} PRIVATE HB_ISA=${isa})
     target_compile_options(halfbridge_${isa} PRIVATE -march=x86-64-${isa} ${HALFBRIDGE_FAST_LOOPS}
                            -fno-math-errno -fno-trapping-math
-                           $<$<STREQUAL:${isa},v4>:-mprefer-vector-width=512>)
+                           $<$<STREQUAL:${isa},v4>:-mprefer-vector-width=512> -Wno-init-list-lifetime)
+    target_precompile_headers(halfbridge_${isa} PRIVATE <halfbridge/tensor.h> "${PROJECT_SOURCE_DIR}/src/cpu/isa/vec.h")
     list(APPEND HALFBRIDGE_ISA_OBJECTS $<TARGET_OBJECTS:halfbridge_${isa}>)
   endif()
 endforeach()
