@@ -69,7 +69,7 @@ foreach(isa v3 v4)
     target_compile_options(halfbridge_${isa} PRIVATE -march=x86-64-${isa} ${HALFBRIDGE_FAST_LOOPS}
                            -fno-math-errno -fno-trapping-math
                            $<$<STREQUAL:${isa},v4>:-mprefer-vector-width=512> -Wno-init-list-lifetime)
-    target_precompile_headers(halfbridge_${isa} PRIVATE <halfbridge/tensor.h> "${PROJECT_SOURCE_DIR}/src/cpu/isa/vec.h")
+    target_precompile_headers(halfbridge_${isa} PRIVATE <immintrin.h> <halfbridge/tensor.h>)
     list(APPEND HALFBRIDGE_ISA_OBJECTS $<TARGET_OBJECTS:halfbridge_${isa}>)
   endif()
 endforeach()

@@ -119,12 +119,21 @@ std::vector<Row> binary() {
   };
 }
 
+// Rows of 32 elements, what each of them shares, and planes of 16 such rows.
+Tensor tall(int64_t n, torch::Dtype dtype) { return any({n * n / 32, 32}, dtype); }
+Tensor tall_column(int64_t n, torch::Dtype dtype) { return any({n * n / 32, 1}, dtype); }
+Tensor stack_of_columns(int64_t n, torch::Dtype dtype) { return any({n * n / 512, 16, 1}, dtype); }
+Tensor stack_of_rows(int64_t n, torch::Dtype dtype) { return any({n * n / 512, 1, 32}, dtype); }
+
 std::vector<Row> broadcasts() {
   return {
       {"add_row", kNumbers, {grid, row}, F(x[0] + x[1])},
       {"add_column", kNumbers, {grid, column}, F(x[0] + x[1])},
       {"mul_row", kNumbers, {grid, row}, F(x[0] * x[1])},
       {"mul_column", kNumbers, {grid, column}, F(x[0] * x[1])},
+      {"mul_row_short", kNumbers, {tall}, F(x[0] * x[0].select(0, 0))},
+      {"mul_column_short", kNumbers, {tall, tall_column}, F(x[0] * x[1])},
+      {"outer_short", kNumbers, {stack_of_columns, stack_of_rows}, F(x[0] * x[1])},
       {"row_column", kNumbers, {row, column}, F(x[0] + x[1])},
       {"add_0d", kNumbers, {grid, number}, F(x[0] + x[1])},
       {"add_transposed", kNumbers, {grid, transposed}, F(x[0] + x[1])},

@@ -74,6 +74,17 @@ TEST(QuickLoops, SmallPlanes) {
           same(normal({count, height, 1}, dtype), normal({count, 1, width}, dtype));
           same(normal({count, height, width}, dtype), normal({height, 1}, dtype));
         }
+      for (const int64_t width : {5, 8, 16, 33, 40, 64}) {
+        const Tensor rows = normal({count, width}, dtype), column = normal({count, 1}, dtype);
+        same(rows, column);
+        same(column, rows);
+        same(rows, normal({width}, dtype));
+        expect_same(hb::addcmul(rows, column, rows), hb::addcmul(rows, column.expand_as(rows).contiguous(), rows),
+                    what + ", three operands");
+        const Tensor chosen = rows.gt(rows.roll(1));
+        expect_same(hb::where(chosen, column, rows), hb::where(chosen, column.expand_as(rows).contiguous(), rows),
+                    what + ", a choice");
+      }
       same(normal({4, 3, count}, dtype).permute({2, 0, 1}), normal({count, 4, 1}, dtype));
       same(normal({count, 3, 4}, dtype).transpose(1, 2), normal({count, 4, 3}, dtype));
     }

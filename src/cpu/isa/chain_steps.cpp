@@ -87,7 +87,7 @@ struct Round {
   for (size_t k = 0; k < std::size(c.input); ++k)
     in[k] = reinterpret_cast<const float*>(c.input[k].data + at * c.input[k].bytes);
   float* out[1] = {c.result};
-  c.loop(out, in, kStepElements, c.params, 0);
+  c.loop(out, in, kStepElements, c.params, {});
 }
 
 template <void (*convert)(const Step&, int64_t)>

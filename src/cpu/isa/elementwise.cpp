@@ -78,18 +78,22 @@ void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) 
       begin += n;
       continue;
     }
-    const int64_t planes = few_elements && walk.row() == 0 ? std::min(walk.planes_left(), left / (n0 * n1)) : 1;
-    if (planes > 1 && !runner.rows_lie_ready(at, n0)) {
+    const bool ready = runner.rows_lie_ready(at, n0);
+    const int64_t planes = walk.row() == 0 ? std::min(walk.planes_left(), left / (n0 * n1)) : 0;
+    if (planes > 1 && (ready || few_elements)) {
       int64_t steps[kMax];
       for (int k = 0; k < loop.operands; ++k) steps[k] = loop.op[k].strides[2];
-      runner.run_planes(at, steps, Rows{n0, n1}, planes);
+      if (ready)
+        runner.run_ready_planes(at, steps, Rows{n0, n1}, planes);
+      else
+        runner.run_planes(at, steps, Rows{n0, n1}, planes);
       walk.pass_planes(planes);
       begin += planes * n0 * n1;
       continue;
     }
     walk.pass_rows(whole);
     begin += whole * n0;
-    if (runner.rows_lie_ready(at, n0)) {
+    if (ready) {
       runner.run_ready_rows(at, n0, whole);
       continue;
     }
@@ -224,7 +228,7 @@ bool run_with_numbers(const ElementwiseFn& fn, FormulaLoop<T> formula, const Ele
       else
         in[k - loop.outputs] = loop.single >> k & 1 ? reinterpret_cast<const T*>(number + k) : values;
     }
-    formula(out, in, end - begin, call.params.data(), set);
+    formula(out, in, end - begin, call.params.data(), {set});
   });
   return true;
 }

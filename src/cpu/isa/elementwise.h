@@ -4,12 +4,20 @@
 
 namespace hb::cpu {
 
+/// The rows that a formula's loop computes in one call, and what the elements of a row share.
+struct FormulaRows {
+  unsigned shared = 0;             // bit k: operand k is one value for a row, beside half types a float
+  int64_t count = 1;               // more, where ElementwiseFn::takes_rows
+  const int64_t* steps = nullptr;  // bytes from a row to the next, of the result and of each operand
+};
+
 /// The plain loops of a formula, uniform in the number of operands: out[k][i] = f(in[0][i], in[1][i], …; params).
 /// T is float, double, int64_t or a complex type: `compute` says which. Half types are computed in float, integers and
 /// bool in int64, or as they are where that gives the same. The runner converts, gathers strided operands and splits
-/// the work among threads. Bit k of `shared`: operand k is one value for all n, beside half types a float.
+/// the work among threads. n: elements of a row.
 template <class T>
-using FormulaLoop = void (*)(T* const* out, const T* const* in, int64_t n, const double* params, unsigned shared);
+using FormulaLoop = void (*)(T* const* out, const T* const* in, int64_t n, const double* params,
+                             const FormulaRows& rows);
 
 struct ElementwiseFn {
   const char* name = nullptr;
@@ -31,6 +39,8 @@ struct ElementwiseFn {
   bool bool_bytes = false, truth = false;
   /// Bit s: the loops of real types take a set s of shared operands.
   unsigned shared_sets = 1;
+  /// Whether the loops take several rows.
+  bool takes_rows = false;
   /// The steps of chains that compute it on floats (FormulaSteps in step.h, of this instruction set), or null.
   const void* steps = nullptr;
   /// Whether i64 is right for the bits of uint64.

@@ -2,76 +2,15 @@
 // One call's operands and its formula: rows are computed where they lie, or brought to buffers and back.
 
 #include "cpu/isa/convert.h"
-#include "cpu/isa/elementwise.h"
+#include "cpu/isa/padded_formula.h"
 #include "cpu/isa/short_rows.h"
 #include "cpu/isa/transpose.h"
 #include "cpu/isa/vec.h"
-#include "formulas/compared.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
 
 constexpr int64_t kBlock = 512;  // elements per operand that stay in the first-level cache
-constexpr int kMax = Loop::kMaxOperands;
-
-template <class T>
-FormulaLoop<T> formula_of(const ElementwiseFn& fn) {
-  FormulaLoop<T> f;
-  if constexpr (std::is_same_v<T, float>) f = fn.f32;
-  if constexpr (std::is_same_v<T, double>) f = fn.f64;
-  if constexpr (std::is_same_v<T, Complex<float>>) f = fn.c64;
-  if constexpr (std::is_same_v<T, Complex<double>>) f = fn.c128;
-  if constexpr (std::is_same_v<T, int64_t>) f = fn.i64;
-  if constexpr (std::is_same_v<T, BFloat16>) f = fn.bf16;
-  if constexpr (std::is_same_v<T, Half>) f = fn.f16;
-  if constexpr (std::is_same_v<T, int32_t>) f = fn.i32;
-  if constexpr (std::is_same_v<T, int16_t>) f = fn.half_bits;
-  if constexpr (std::is_same_v<T, int8_t>) f = fn.byte_bits;
-  if (HB_UNLIKELY(!f)) HB_NOT_SUPPORTED("[", fn.name, "] is not supported for dtype ", dtype_of<T>::value);
-  return f;
-}
-
-/// A formula's loop, which computes a value to the same bits wherever it stands: where what remains after the last
-/// whole vector would be computed otherwise, it is filled up to one.
-template <class T>
-struct PaddedFormula {
-  static constexpr int64_t kLanes = std::is_floating_point_v<T> || std::is_same_v<T, BFloat16>
-                                        ? (kIsaLevel >= 4 ? 64 : 32) / static_cast<int64_t>(sizeof(T))
-                                        : 1;
-  FormulaLoop<T> formula;
-  const double* params;
-  int outputs, operands;
-  bool whole_vectors;
-  unsigned shared_sets;
-
-  PaddedFormula(const ElementwiseFn& fn, const double* p, int out, int all)
-      : formula(formula_of<T>(fn)),
-        params(p),
-        outputs(out),
-        operands(all),
-        whole_vectors(fn.wants_whole_vectors),
-        shared_sets(is_complex_v<T> || (sizeof(T) < 4 && !is_half_v<T>) ? 1 : fn.shared_sets) {}
-
-  bool takes_shared(unsigned set) const { return set < 8 && (shared_sets >> set & 1); }
-  void operator()(T* const* out, const T* const* in, int64_t n, unsigned shared = 0) const {
-    const int64_t rest = whole_vectors ? n % kLanes : 0;
-    if (n > rest) formula(out, in, n - rest, params, shared);
-    if (rest) fill_up(out, in, n - rest, rest);
-  }
-  [[gnu::noinline]] void fill_up(T* const* out, const T* const* in, int64_t from, int64_t rest) const {
-    alignas(64) T memory[kMax][kLanes];
-    T* padded_out[kMax];
-    const T* padded_in[kMax];
-    for (int k = 0; k < operands - outputs; ++k) {
-      const T* source = in[k] + from;
-      for (int64_t i = 0; i < kLanes; ++i) memory[k][i] = source[i < rest ? i : rest - 1];
-      padded_in[k] = memory[k];
-    }
-    for (int k = 0; k < outputs; ++k) padded_out[k] = memory[operands - outputs + k];
-    formula(padded_out, padded_in, kLanes, params, 0);
-    for (int k = 0; k < outputs; ++k) std::copy_n(padded_out[k], rest, out[k] + from);
-  }
-};
 
 /// One call's operands: which are read and written where they lie, which go through a buffer, and how.
 template <class T>
@@ -101,13 +40,17 @@ struct Runner {
   }
 
   T* buffer(int k) { return reinterpret_cast<T*>(memory[k]); }
-  /// The value of type T that a row shares, as its formula takes it.
-  const T* shared_value(int k, const char* value) {
+  /// The values of type T, `step` bytes apart, that rows share, as their formula takes them: halves as floats.
+  const T* shared_values(int k, const char* values, int64_t& step, int64_t rows) {
     if constexpr (is_half_v<T>) {
-      const float wide = widen(*reinterpret_cast<const T*>(value));
-      return static_cast<const T*>(std::memcpy(memory[k], &wide, sizeof wide));
+      for (int64_t j = 0; j < rows; ++j) {
+        const float wide = widen(*reinterpret_cast<const T*>(values + j * step));
+        std::memcpy(memory[k] + j * sizeof wide, &wide, sizeof wide);
+      }
+      step = sizeof(float);
+      return reinterpret_cast<const T*>(memory[k]);
     } else {
-      return reinterpret_cast<const T*>(value);
+      return reinterpret_cast<const T*>(values);
     }
   }
   bool is_shared(int k) const { return k >= outputs && (shared >> (k - outputs) & 1); }
@@ -128,14 +71,29 @@ struct Runner {
   void run_ready_rows(const RowsAt* at, int64_t n0, int64_t count) {
     T* out[kMax];
     const T* in[kMax];
-    const unsigned set = shared_in_row(at);
-    for (int64_t j = 0; j < count; ++j) {
-      for (int k = 0; k < outputs; ++k) out[k] = reinterpret_cast<T*>(at[k].data + j * at[k].s1);
-      for (int k = outputs; k < operands; ++k) {
+    int64_t steps[kMax];
+    FormulaRows rows{shared_in_row(at), 1, steps};
+    const int64_t most = !formula.takes_rows ? 1 : is_half_v<T> ? kBlock / 2 : count;
+    for (int64_t j = 0; j < count; j += most) {
+      rows.count = std::min(most, count - j);
+      for (int k = 0; k < operands; ++k) {
         char* const row = at[k].data + j * at[k].s1;
-        in[k - outputs] = set >> (k - outputs) & 1 ? shared_value(k, row) : reinterpret_cast<const T*>(row);
+        steps[k] = at[k].s1;
+        if (k < outputs)
+          out[k] = reinterpret_cast<T*>(row);
+        else if (rows.shared >> (k - outputs) & 1)
+          in[k - outputs] = shared_values(k, row, steps[k], rows.count);
+        else
+          in[k - outputs] = reinterpret_cast<const T*>(row);
       }
-      formula.formula(out, in, n0, formula.params, set);
+      formula.formula(out, in, n0, formula.params, rows);
+    }
+  }
+  /// `count` planes of such rows, steps[k] bytes apart.
+  void run_ready_planes(RowsAt* at, const int64_t* steps, Rows plane, int64_t count) {
+    for (int64_t j = 0; j < count; ++j) {
+      run_ready_rows(at, plane.n0, plane.n1);
+      for (int k = 0; k < operands; ++k) at[k].data += steps[k];
     }
   }
   /// Whether the rows of operand k lie as the formula wants them.
@@ -287,7 +245,8 @@ struct Runner {
     for (int k = 0; k < operands; ++k) {
       if (is_shared(k)) {
         move[k](RowsAt{memory[k], sizeof(T), 0}, at[k], Rows{1, 1});
-        shared_value(k, memory[k]);
+        int64_t step = 0;
+        shared_values(k, memory[k], step, 1);
       } else
         all_direct &= direct(k, at[k], Rows{n, 1});
     }

@@ -276,39 +276,59 @@ void half_loop(Half* out, const Half* const* in, int64_t n, const float* params)
   std::copy_n(rest[F::inputs], n - at, out + at);
 }
 
+/// Calls row(result, operands) for each row.
+template <int inputs, class T, class Row>
+inline __attribute__((always_inline)) void each_row(T* out, const T* const* in, const FormulaRows& rows,
+                                                    const Row& row) {
+  const T* operands[inputs];
+  std::copy_n(in, inputs, operands);
+  for (int64_t left = rows.count;;) {
+    row(out, operands);
+    if (--left == 0) return;
+    out = reinterpret_cast<T*>(reinterpret_cast<char*>(out) + rows.steps[0]);
+    for (int k = 0; k < inputs; ++k)
+      operands[k] = reinterpret_cast<const T*>(reinterpret_cast<const char*>(operands[k]) + rows.steps[k + 1]);
+  }
+}
+
 /// The loop of a formula. The results may stand where an operand stands.
 template <class F, class T>
-void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params, unsigned set) {
+void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params, const FormulaRows& rows) {
   using C = std::conditional_t<is_half_v<T>, float, T>;
   C p[F::params + 1];
   for (int i = 0; i < F::params; ++i) p[i] = static_cast<C>(params[i]);
   with_shared<F>(
-      set, [&](auto shared) __attribute__((always_inline)) {
-        if constexpr (std::is_same_v<T, Half>) {
-          half_loop<F, shared.value>(out[0], in, n, p);
-        } else if constexpr (std::is_same_v<T, BFloat16> && by_runs<F>) {
-          const int64_t done = bf16_by_runs<F, shared.value>(out[0], in, n, p);
-          const T* rest[F::inputs];
-          for (int k = 0; k < F::inputs; ++k) rest[k] = in[k] + (shared.value >> k & 1 ? 0 : done);
-          plain_loop<F, shared.value>(out[0] + done, rest, n - done, p);
-        } else {
-          plain_loop<F, shared.value>(out[0], in, n, p);
-        }
+      rows.shared, [&](auto shared) __attribute__((always_inline)) {
+        each_row<F::inputs>(
+            out[0], in, rows, [&](T * y, const T* const* x) __attribute__((always_inline)) {
+              if constexpr (std::is_same_v<T, Half>) {
+                half_loop<F, shared.value>(y, x, n, p);
+              } else if constexpr (std::is_same_v<T, BFloat16> && by_runs<F>) {
+                const int64_t done = bf16_by_runs<F, shared.value>(y, x, n, p);
+                const T* rest[F::inputs];
+                for (int k = 0; k < F::inputs; ++k) rest[k] = x[k] + (shared.value >> k & 1 ? 0 : done);
+                plain_loop<F, shared.value>(y + done, rest, n - done, p);
+              } else {
+                plain_loop<F, shared.value>(y, x, n, p);
+              }
+            });
       });
 }
 
 template <class F, class T>
-void bits_loop(T* const* out, const T* const* in, int64_t n, const double*, unsigned) {
-  T* y = out[0];
-  const T* a = in[0];
-  if constexpr (F::inputs == 1) {
-    HB_INDEPENDENT_LINES
-    for (int64_t i = 0; i < n; ++i) y[i] = F::on_bits(a[i]);
-  } else {
-    const T* b = in[1];
-    HB_INDEPENDENT_LINES
-    for (int64_t i = 0; i < n; ++i) y[i] = F::on_bits(a[i], b[i]);
-  }
+void bits_loop(T* const* out, const T* const* in, int64_t n, const double*, const FormulaRows& rows) {
+  each_row<F::inputs>(
+      out[0], in, rows, [&](T * y, const T* const* x) __attribute__((always_inline)) {
+        const T* a = x[0];
+        if constexpr (F::inputs == 1) {
+          HB_INDEPENDENT_LINES
+          for (int64_t i = 0; i < n; ++i) y[i] = F::on_bits(a[i]);
+        } else {
+          const T* b = x[1];
+          HB_INDEPENDENT_LINES
+          for (int64_t i = 0; i < n; ++i) y[i] = F::on_bits(a[i], b[i]);
+        }
+      });
 }
 
 /// Whether a value's bits depend on where it stands: the compiler calls functions of the C library for whole vectors,
@@ -352,6 +372,7 @@ constexpr ElementwiseFn make_formula(const char* name) {
     fn.truth = is_truth<F>;
   }
   fn.shared_sets = shared_sets<F>;
+  fn.takes_rows = true;
   if constexpr (has_steps<F>) fn.steps = &formula_steps<F>;
   return fn;
 }

@@ -7,7 +7,7 @@ namespace hb::cpu::HB_ISA {
 namespace {
 
 template <class T>
-void values_and_slopes(T* const* out, const T* const* in, int64_t n, const double*, unsigned) {
+void values_and_slopes(T* const* out, const T* const* in, int64_t n, const double*, const FormulaRows&) {
   T *y = out[0], *slope = out[1];
   const T* x = in[0];
   HB_INDEPENDENT
@@ -21,6 +21,7 @@ void values_and_slopes(T* const* out, const T* const* in, int64_t n, const doubl
 void log_sigmoid_slope(const Loop& loop) {
   static constexpr ElementwiseFn fn = [] {
     ElementwiseFn made = make_formula<formula::log_sigmoid>("log_sigmoid");
+    made.takes_rows = false;
     made.f32 = values_and_slopes<float>, made.f64 = values_and_slopes<double>;
     return made;
   }();
