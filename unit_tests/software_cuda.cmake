@@ -29,7 +29,7 @@ endforeach()
 target_include_directories(halfbridge_software_cuda PRIVATE ${PROJECT_SOURCE_DIR}/include)
 # Pragmas are nvcc's. Two threads of a block may see one place as two types. GCC forgets that array_ref.h turns the last off.
 target_compile_options(halfbridge_software_cuda PRIVATE -Wno-unknown-pragmas -fno-strict-aliasing -Wno-init-list-lifetime)
-target_precompile_headers(halfbridge_software_cuda PRIVATE "${PROJECT_SOURCE_DIR}/src/cuda/kernel_file.h")
+target_precompile_headers(halfbridge_software_cuda PRIVATE <cuda/kernel_file.h>)
 target_link_libraries(halfbridge_software_cuda PRIVATE software_cuda halfbridge)
 target_link_options(halfbridge_software_cuda PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)
 

@@ -81,7 +81,7 @@ TEST(QuickLoops, SmallPlanes) {
         same(rows, normal({width}, dtype));
         expect_same(hb::addcmul(rows, column, rows), hb::addcmul(rows, column.expand_as(rows).contiguous(), rows),
                     what + ", three operands");
-        const Tensor chosen = rows.gt(rows.roll(1));
+        const Tensor chosen = rows.ne(rows.roll(1));
         expect_same(hb::where(chosen, column, rows), hb::where(chosen, column.expand_as(rows).contiguous(), rows),
                     what + ", a choice");
       }

@@ -78,8 +78,9 @@ void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) 
       begin += n;
       continue;
     }
-    const bool ready = runner.rows_lie_ready(at, n0);
+    bool ready = runner.rows_lie_ready(at, n0);
     const int64_t planes = walk.row() == 0 ? std::min(walk.planes_left(), left / (n0 * n1)) : 0;
+    if (planes > 1 && n1 < 4 && n0 < 32) ready = false;  // a call for each plane would take longer than the buffer
     if (planes > 1 && (ready || few_elements)) {
       int64_t steps[kMax];
       for (int k = 0; k < loop.operands; ++k) steps[k] = loop.op[k].strides[2];

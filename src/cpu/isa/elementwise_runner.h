@@ -62,8 +62,9 @@ struct Runner {
   }
   /// Whether rows can be computed where they lie, with values that a row shares.
   bool rows_lie_ready(const RowsAt* at, int64_t n0) const {
-    if (n0 < 32 || (formula.whole_vectors && n0 % formula.kLanes != 0) || !formula.takes_shared(shared_in_row(at)))
-      return false;
+    const unsigned set = shared_in_row(at);
+    if (n0 < formula.least_row(n0, set) || !formula.takes_shared(set)) return false;
+    if (formula.whole_vectors && n0 % formula.kLanes != 0) return false;
     for (int k = 0; k < operands; ++k)
       if (convert[k] || (at[k].s0 != static_cast<int64_t>(sizeof(T)) && (at[k].s0 != 0 || k < outputs))) return false;
     return true;
@@ -122,13 +123,17 @@ struct Runner {
         run(tile, Rows{std::min(kWidth, rows.n0 - i), std::min(kHeight, rows.n1 - j)});
       }
   }
+  /// Rows of operand k as one, if nothing is between them.
+  Rows joined(int k, const RowsAt& at, Rows rows) const {
+    return at.s0 == size[k] && at.s1 == rows.n0 * size[k] ? Rows{rows.n0 * rows.n1, 1} : rows;
+  }
   /// Brings rows of an operand to its buffer, or to a part of that.
   void bring(int k, T* to, const RowsAt& at, Rows rows) {
     const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
     if (lies_across(k, at) && rows.n0 <= kTransposeTile && rows.n1 <= kTransposeTile)
       transpose_tile<BitsOf<T>>(reinterpret_cast<char*>(to), row_bytes, at.data, at.s0, rows.n1, rows.n0);
     else if (convert[k] || !bring_short_rows(to, at, rows))
-      move[k](RowsAt{reinterpret_cast<char*>(to), sizeof(T), row_bytes}, at, rows);
+      move[k](RowsAt{reinterpret_cast<char*>(to), sizeof(T), row_bytes}, at, joined(k, at, rows));
   }
   /// Up to kBlock elements, unless every operand is direct.
   void run(const RowsAt* at, Rows rows) {
@@ -155,7 +160,7 @@ struct Runner {
     for (int k = 0; k < outputs; ++k) {
       if (is_direct[k]) continue;
       const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
-      move[k](at[k], RowsAt{memory[k], sizeof(T), row_bytes}, rows);
+      move[k](at[k], RowsAt{memory[k], sizeof(T), row_bytes}, joined(k, at[k], rows));
     }
   }
   /// `count` rows, so many at once as a buffer holds. A row that all share is brought there once.

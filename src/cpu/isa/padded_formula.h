@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "cpu/isa/elementwise.h"
+#include "cpu/isa/lanes.h"
 #include "cpu/isa/vec.h"
 #include "formulas/compared.h"
 
@@ -51,6 +52,14 @@ struct PaddedFormula {
         takes_rows(fn.takes_rows),
         shared_sets(is_complex_v<T> || (sizeof(T) < 4 && !is_half_v<T>) ? 1 : fn.shared_sets) {}
 
+  /// From which length on rows are computed where they lie: shorter ones are brought to buffers in less time. Halves
+  /// are computed by runs, or whole vectors, and what remains of each row takes as long as several.
+  int64_t least_row(int64_t n, unsigned set) const {
+    if (!takes_rows) return 32;
+    if (std::is_same_v<T, BFloat16>) return set ? 16 : 128;
+    if (std::is_same_v<T, Half>) return n % kHalfLanes != 0 ? 256 : set ? 16 : 32;
+    return std::max<int64_t>(8, kVectorBytes / sizeof(T));
+  }
   bool takes_shared(unsigned set) const { return set < 8 && (shared_sets >> set & 1); }
   void operator()(T* const* out, const T* const* in, int64_t n, unsigned shared = 0) const {
     const int64_t rest = whole_vectors ? n % kLanes : 0;

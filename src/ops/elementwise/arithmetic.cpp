@@ -133,7 +133,7 @@ Tensor& sum_out(const char* name, const char* node, Tensor& out, const Tensor& a
                 bool negative) {
   if (HB_UNLIKELY(is_wide(alpha))) return assign_out(name, out, sum(name, node, a, b, alpha, negative));
   const Sum p = plan(name, a, b, alpha, negative);
-  if (!ops::writes_into(out, a, b, p.t)) return assign_out(name, out, sum(name, node, a, b, alpha, negative));
+  if (!ops::writes_into(name, out, a, b, p.t)) return assign_out(name, out, sum(name, node, a, b, alpha, negative));
   ops::launch(*p.formula, compute_type(p.t), out, {a, b}, p.factor);
   out.impl().bump_version();
   return out;

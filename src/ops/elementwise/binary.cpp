@@ -113,7 +113,7 @@ Tensor* forward_out(const char* name, const FormulaKernel& formula, Domain domai
                     const Tensor& b) {
   const ScalarType t = ops::promoted({a, b});
   const Plan p = plan_of(name, domain, t);
-  if (!ops::writes_into(out, a, b, p.result)) return nullptr;
+  if (!ops::writes_into(name, out, a, b, p.result)) return nullptr;
   Tensor held_a, held_b;
   Input x = comparable(domain, t, a, held_a), y = comparable(domain, t, b, held_b);
   if (HB_UNLIKELY(p.compute == kLong)) {

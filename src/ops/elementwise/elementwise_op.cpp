@@ -221,12 +221,13 @@ Tensor& launch_inplace(const char* name, const FormulaKernel& formula, ScalarTyp
   return self;
 }
 
-bool writes_into(const Tensor& out, const Tensor& a, const Tensor& b, ScalarType result) {
+bool writes_into(const char* name, const Tensor& out, const Tensor& a, const Tensor& b, ScalarType result) {
   if (!out.defined() || out.scalar_type() != result || needs_grad(out, a, b)) return false;
   if (HB_UNLIKELY(out.is_inference())) return false;  // what changes one has a check
   if (out.device() != a.device()) return false;
-  if (a.impl().sizes() != out.impl().sizes() && b.impl().sizes() != out.impl().sizes()) return false;
-  if (broadcast_sizes("out", {&a, &b}) != out.impl().sizes()) return false;
+  for (const Tensor* t : {&out, &a, &b})
+    if (!t->impl().is_strided()) return false;
+  if (broadcast_sizes(name, {&a, &b}) != out.impl().sizes()) return false;
   if (geometry::overlaps_itself(out.impl().sizes(), out.impl().physical_strides())) return false;
   const auto apart = [&](const Tensor& t) {
     return t.is_same(out) || t.impl().is_deferred() || t.impl().physical_storage() != out.impl().physical_storage();

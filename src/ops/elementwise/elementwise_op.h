@@ -51,8 +51,9 @@ Tensor& launch_inplace(const char* name, const FormulaKernel& formula, ScalarTyp
                        Tensor& self, std::initializer_list<Input> inputs, ArrayRef<double> params = {});
 
 /// Whether an operation on `a` and `b` whose result has dtype `result` can write straight into `out`: it has the shape
-/// and dtype already, no history is involved, and neither input is another piece of its memory.
-bool writes_into(const Tensor& out, const Tensor& a, const Tensor& b, ScalarType result);
+/// and dtype already, no history is involved, and neither input is another piece of its memory. Throws where the inputs
+/// cannot be broadcast.
+bool writes_into(const char* name, const Tensor& out, const Tensor& a, const Tensor& b, ScalarType result);
 
 /// A formula of floating operands into a new tensor of their promoted dtype.
 Tensor floating_op(const char* name, const FormulaKernel& formula, std::initializer_list<Input> inputs,

@@ -146,6 +146,20 @@ Tensor& unary_inplace(Tensor& x) {
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, x);
 }
 
+template <class Row>
+Tensor& unary_out(const char* name, Tensor& out, const Tensor& x) {
+  if (HB_LIKELY(x.impl().is_strided())) {
+    const Plan p = plan_of(Row::label, Row::formula(), Row::domain, x.impl().dtype());
+    const bool computed = !p.unchanged && (Row::domain != Domain::test || !is_integral_type(x.impl().dtype(), true));
+    if (computed && ops::writes_into(name, out, x, x, p.result)) {
+      ops::launch(*p.formula, p.compute, out, {x});
+      out.impl().bump_version();
+      return out;
+    }
+  }
+  return assign_out(name, out, unary<Row>(x));
+}
+
 #define HB_UNARY(name, kind, on_cpu, on_cuda, kept, ...)                                              \
   struct name##_row {                                                                                 \
     static constexpr char label[] = #name;                                                            \
@@ -172,7 +186,7 @@ Tensor& unary_inplace(Tensor& x) {
     HB_FUNCTION(name##_, self);                    \
     return unary_inplace<name##_row>(self);        \
   }                                                \
-  Tensor& name##_out(Tensor& out, const Tensor& self) { return assign_out(#name "_out", out, unary<name##_row>(self)); }
+  Tensor& name##_out(Tensor& out, const Tensor& self) { return unary_out<name##_row>(#name "_out", out, self); }
 #include "ops/elementwise/unary.def"
 
 }  // namespace hb
