@@ -6,6 +6,7 @@ file(GLOB _explain_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/explain/*
 add_executable(explain_tests ${_explain_files})
 target_include_directories(explain_tests PRIVATE ${PROJECT_SOURCE_DIR}/diff/src ${PROJECT_SOURCE_DIR}/unit_tests)
 target_link_libraries(explain_tests PRIVATE halfbridge_diff halfbridge_torch GTest::gtest_main nlohmann_json::nlohmann_json)
+halfbridge_unit_target(explain_tests)
 set(_bundles ${CMAKE_CURRENT_BINARY_DIR}/bundles)
 add_test(NAME diff.explain COMMAND explain_tests --gtest_brief=1)
 set_tests_properties(diff.explain PROPERTIES LABELS diff TIMEOUT 900 ENVIRONMENT "HALFBRIDGE_BUNDLES=${_bundles};OMP_WAIT_POLICY=passive"

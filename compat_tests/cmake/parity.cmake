@@ -14,11 +14,12 @@ foreach(file IN LISTS _case_files)
   endif()
 endforeach()
 
-set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/parity/harness/recorded_file.cpp
-             PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${PROJECT_SOURCE_DIR}/unit_tests/io/python_files")
 include(${CMAKE_CURRENT_LIST_DIR}/group_cases.cmake)
+halfbridge_as_one(_harness parity_harness ${_harness_files})
+set_property(SOURCE ${_harness} PROPERTY COMPILE_DEFINITIONS
+             HALFBRIDGE_RECORDED_FILES="${PROJECT_SOURCE_DIR}/unit_tests/io/python_files")
 halfbridge_group_cases(_sources ${_sources})
-halfbridge_two_builds_of_test(parity ${_harness_files} ${_sources})
+halfbridge_two_builds_of_test(parity ${_harness} ${_sources})
 foreach(side libtorch halfbridge)
   target_include_directories(parity_${side} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endforeach()

@@ -203,7 +203,7 @@ void explain_states(Report& report) {
   StateExplainer explainer(report);
   for (StateDiff& state : report.state) {
     if (std::chrono::steady_clock::now() > deadline) {
-      report.notes.push_back("not every parameter and step was explained: the time for it was used up");
+      report.notes.emplace_back("not every parameter and step was explained: the time for it was used up");
       break;
     }
     explainer.explain(state);
