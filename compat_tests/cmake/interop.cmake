@@ -1,6 +1,6 @@
 # Files that one library writes and the other reads, and each with its own: interop.<writer>_to_<reader>.
-file(GLOB _interop_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/interop/*.cpp)
-halfbridge_as_one(_interop interop ${_interop_files})
+file(GLOB _interop_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/interop/*.cpp)
+halfbridge_as_one(_interop as_one/interop.cpp ${_interop_files})
 halfbridge_two_builds_of_test(exchange ${_interop})
 foreach(library libtorch halfbridge)
   target_include_directories(exchange_${library} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

@@ -3,7 +3,7 @@
 set(HALFBRIDGE_PARITY_FAMILIES "" CACHE STRING "Build only these families, separated by ';' (empty: all)")
 
 file(GLOB _case_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/parity/*_cases.cpp)
-file(GLOB _harness_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/parity/harness/*.cpp)
+file(GLOB _harness_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/parity/harness/*.cpp)
 set(_families "")
 foreach(file IN LISTS _case_files)
   get_filename_component(family ${file} NAME_WE)
@@ -15,7 +15,7 @@ foreach(file IN LISTS _case_files)
 endforeach()
 
 include(${CMAKE_CURRENT_LIST_DIR}/group_cases.cmake)
-halfbridge_as_one(_harness parity_harness ${_harness_files})
+halfbridge_as_one(_harness as_one/parity_harness.cpp ${_harness_files})
 set_property(SOURCE ${_harness} PROPERTY COMPILE_DEFINITIONS
              HALFBRIDGE_RECORDED_FILES="${PROJECT_SOURCE_DIR}/unit_tests/io/python_files")
 halfbridge_group_cases(_sources ${_sources})

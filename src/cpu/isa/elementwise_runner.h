@@ -123,9 +123,13 @@ struct Runner {
         run(tile, Rows{std::min(kWidth, rows.n0 - i), std::min(kHeight, rows.n1 - j)});
       }
   }
-  /// Rows of operand k as one, if nothing is between them.
+  /// Whether nothing is between the elements of operand k.
+  bool lies_together(int k, const RowsAt& at, Rows rows) const {
+    return at.s0 == size[k] && at.s1 == rows.n0 * size[k];
+  }
+  /// Such rows as one.
   Rows joined(int k, const RowsAt& at, Rows rows) const {
-    return at.s0 == size[k] && at.s1 == rows.n0 * size[k] ? Rows{rows.n0 * rows.n1, 1} : rows;
+    return lies_together(k, at, rows) ? Rows{rows.n0 * rows.n1, 1} : rows;
   }
   /// Brings rows of an operand to its buffer, or to a part of that.
   void bring(int k, T* to, const RowsAt& at, Rows rows) {
@@ -189,8 +193,7 @@ struct Runner {
   Planes planes_of(int k, const RowsAt& at, int64_t step, Rows plane, int64_t count) {
     const int64_t n = plane.n0 * plane.n1, item = sizeof(T);
     const RowsAt buffer{memory[k], item, plane.n0 * item};
-    if (at.s0 == size[k] && at.s1 == plane.n0 * size[k] && step == n * size[k])
-      return {at, buffer, 0, 0, Rows{n * count, 1}, 1, true};
+    if (lies_together(k, at, plane) && step == n * size[k]) return {at, buffer, 0, 0, Rows{n * count, 1}, 1, true};
     return {at, buffer, step, n * item, plane, count, false};
   }
   void bring_planes(int k, Planes p) {

@@ -34,9 +34,8 @@ FormulaLoop<T> formula_of(const ElementwiseFn& fn) {
 /// whole vector would be computed otherwise, it is filled up to one.
 template <class T>
 struct PaddedFormula {
-  static constexpr int64_t kLanes = std::is_floating_point_v<T> || std::is_same_v<T, BFloat16>
-                                        ? (kIsaLevel >= 4 ? 64 : 32) / static_cast<int64_t>(sizeof(T))
-                                        : 1;
+  static constexpr int64_t kLanes =
+      std::is_floating_point_v<T> || std::is_same_v<T, BFloat16> ? hb::cpu::HB_ISA::kLanes<T> : 1;
   FormulaLoop<T> formula;
   const double* params;
   int outputs, operands;
@@ -58,7 +57,7 @@ struct PaddedFormula {
     if (!takes_rows) return 32;
     if (std::is_same_v<T, BFloat16>) return set ? 16 : 128;
     if (std::is_same_v<T, Half>) return n % kHalfLanes != 0 ? 256 : set ? 16 : 32;
-    return std::max<int64_t>(8, kVectorBytes / sizeof(T));
+    return std::max<int64_t>(8, hb::cpu::HB_ISA::kLanes<T>);
   }
   bool takes_shared(unsigned set) const { return set < 8 && (shared_sets >> set & 1); }
   void operator()(T* const* out, const T* const* in, int64_t n, unsigned shared = 0) const {

@@ -6,13 +6,14 @@
 
 #include "cpu/convert_rows.h"
 #include "cpu/isa/isa.h"
+#include "cpu/isa/lanes.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
 
 /// Elements that one store holds. A buffer has room for so many behind its last row.
 template <class T>
-constexpr int64_t kStored = (kIsaLevel >= 4 ? 64 : 32) / static_cast<int64_t>(sizeof(T));
+constexpr int64_t kStored = kLanes<T>;
 template <class T>
 struct Stored {
   T lane[kStored<T>];

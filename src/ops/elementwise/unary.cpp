@@ -64,16 +64,17 @@ Plan plan_of(const char* name, const FormulaKernel& formula, Domain domain, Scal
   return p;
 }
 
-bool tests_for_infinity(const FormulaKernel& formula) {
-  return &formula == &isfinite_formula || &formula == &isinf_formula || &formula == &isnan_formula ||
-         &formula == &isposinf_formula || &formula == &isneginf_formula;
+/// Whether a formula asks integers what is known of them: they are finite.
+bool is_known(const FormulaKernel& formula, ScalarType t) {
+  return is_integral_type(t, true) &&
+         (&formula == &isfinite_formula || &formula == &isinf_formula || &formula == &isnan_formula ||
+          &formula == &isposinf_formula || &formula == &isneginf_formula);
 }
 
 Tensor forward(const char* name, const FormulaKernel& formula, Domain domain, const Tensor& x) {
   const Plan p = plan_of(name, formula, domain, x.impl().dtype());
   if (p.unchanged) return x.clone();
-  if (domain == Domain::test && is_integral_type(x.impl().dtype(), true) && tests_for_infinity(formula))
-    return full_like(x, &formula == &isfinite_formula, kBool);  // integers are finite
+  if (is_known(formula, x.impl().dtype())) return full_like(x, &formula == &isfinite_formula, kBool);
   return ops::launch_new(name, *p.formula, p.compute, p.result, {x});
 }
 
@@ -150,7 +151,7 @@ template <class Row>
 Tensor& unary_out(const char* name, Tensor& out, const Tensor& x) {
   if (HB_LIKELY(x.impl().is_strided())) {
     const Plan p = plan_of(Row::label, Row::formula(), Row::domain, x.impl().dtype());
-    const bool computed = !p.unchanged && (Row::domain != Domain::test || !is_integral_type(x.impl().dtype(), true));
+    const bool computed = !p.unchanged && !is_known(Row::formula(), x.impl().dtype());
     if (computed && ops::writes_into(name, out, x, x, p.result)) {
       ops::launch(*p.formula, p.compute, out, {x});
       out.impl().bump_version();
