@@ -10,6 +10,7 @@ if(HALFBRIDGE_SANITIZE)
 else()
   add_executable(software_cuda_tests software_cuda/program/faults_test.cpp software_cuda/program/tensor_core_test.cpp)
   target_include_directories(software_cuda_tests PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_compile_options(software_cuda_tests PRIVATE -Wno-unknown-pragmas)  # of nvcc's
   target_link_libraries(software_cuda_tests PRIVATE software_cuda GTest::gtest_main)
   add_test(NAME unit.software_cuda COMMAND software_cuda_tests --gtest_brief=1)
   set_tests_properties(unit.software_cuda PROPERTIES LABELS unit TIMEOUT 300)

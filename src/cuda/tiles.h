@@ -152,7 +152,8 @@ __device__ inline void walk(int steps, const Begin& begin, const Body& body) {
 template <int kTall, int kWide, bool kKept, class T, int kWidth>
 __device__ inline void multiply_by_rows(MatrixC (&sums)[kTall][kWide], const WarpRows<T, kTall, kWidth, kKept>& a,
                                         const Tile<T, kWidth>& b) {
-  constexpr int kUnrolled = std::is_same_v<T, float> ? 2 : kWidth / 16;  // floats have no registers for more
+  [[maybe_unused]] constexpr int kUnrolled =
+      std::is_same_v<T, float> ? 2 : kWidth / 16;  // floats have no registers for more
 #pragma unroll kUnrolled
   for (int k = 0; k < kWidth / 16; ++k) {
     MatrixA<T> rows[kTall];
