@@ -37,8 +37,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp
 # Some 1,300 wrappers that call the functions of their names: 450 KB smaller so.
 file(GLOB _operators CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bridge/src/dispatch/aten/operators_*.cpp)
 set_property(SOURCE ${_operators} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
-# What reads and writes files waits for other things than its code.
-target_compile_options(halfbridge_io PRIVATE $<$<CONFIG:Release>:-Os>)
+set_property(SOURCE ${_operators} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 
 # Vendors' headers stand in the CPU's folder alone, the libraries of files in that of files.
 target_link_libraries(halfbridge_cpu PRIVATE DNNL::dnnl)

@@ -31,7 +31,7 @@ std::string text_of(const Args&... args) {
   return out.str();
 }
 
-float plain(int, const torch::Tensor&);
+using Plain = float(int, const torch::Tensor&);
 
 // As dispatchers of extensions do: the numbers of a functor's arguments choose the loop.
 template <class F>
@@ -43,7 +43,7 @@ size_t arguments_of(const F&) {
 }  // namespace
 
 PARITY_CASE(extension_headers, signatures) {
-  using of_plain = c10::guts::function_traits<decltype(plain)>;
+  using of_plain = c10::guts::function_traits<Plain>;
   using parameters = of_plain::parameter_types;
   static_assert(std::is_same_v<of_plain::return_type, float>, "");
   static_assert(std::is_same_v<c10::guts::typelist::head_t<parameters>, int>, "");
@@ -52,7 +52,7 @@ PARITY_CASE(extension_headers, signatures) {
   c.value("lambda", int64_t(arguments_of(lambda)));
   c.value("size", int64_t(c10::guts::typelist::size<parameters>::value));
   c.text("kinds", text_of(c10::guts::is_functor<decltype(lambda)>::value, c10::guts::is_functor<int>::value,
-                          c10::guts::is_function_type<decltype(plain)>::value));
+                          c10::guts::is_function_type<Plain>::value));
 }
 
 PARITY_CASE(extension_headers, dlpack) {

@@ -166,7 +166,8 @@ TEST(ThreadsLifeDeathTest, FaultsOfPoolThreadsReachTheProgram) {
     const auto caller = std::this_thread::get_id();
     at::parallel_for(0, 2, 1, [&](int64_t, int64_t) {
       while (std::this_thread::get_id() == caller) pause();  // the other half is for a thread of the pool
-      *static_cast<int* volatile>(nullptr) = 1;
+      int* volatile nowhere = nullptr;
+      *nowhere = 1;
     });
   };
   EXPECT_EXIT(compute(), testing::ExitedWithCode(42), "");

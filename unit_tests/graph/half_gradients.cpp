@@ -158,7 +158,9 @@ TEST(GraphHalfGradients, OfTwinsAreReadByBoth) {
       const Tensor x = torch::randn({batch, 256});
       seen.push_back((captured ? compiled(x) : step(x)).detach().clone());
     }
-    if (captured) EXPECT_GE(compiled.counts().replayed, 10) << compiled.counts().reason;
+    if (captured) {
+      EXPECT_GE(compiled.counts().replayed, 10) << compiled.counts().reason;
+    }
     for (const Tensor& p : parameters) seen.push_back(p.detach().clone());
     return seen;
   };

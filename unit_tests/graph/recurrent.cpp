@@ -20,7 +20,9 @@ std::vector<Tensor> trained(const std::shared_ptr<nn::Module>& net, const std::f
     const Tensor x = torch::randn({9, 4, 32});
     captured ? step(x) : eager(x);
   }
-  if (captured) EXPECT_EQ(step.counts().replayed, 3) << step.counts().reason;
+  if (captured) {
+    EXPECT_EQ(step.counts().replayed, 3) << step.counts().reason;
+  }
   return state_of(*net);
 }
 

@@ -184,7 +184,9 @@ TEST(Rounding, GeluAndItsSlope) {
     const Exact exact_slope = cdf + at * expl(-at * at / 2) / sqrtl(2 * M_PIl);
     ASSERT_LE(std::fabs(got - exact), 1.2e-7L * std::fabs(at)) << "gelu of " << at;
     ASSERT_LE(std::fabs(slope.data_ptr<float>()[i] - exact_slope), 1.2e-7L) << "slope at " << at;
-    if (at < -3) ASSERT_LE(std::fabs(got - exact), -1e-3L * exact) << "gelu of " << at;
+    if (at < -3) {
+      ASSERT_LE(std::fabs(got - exact), -1e-3L * exact) << "gelu of " << at;
+    }
   }
   const float infinity = std::numeric_limits<float>::infinity();
   const Tensor ends = hb::gelu(hb::tensor({infinity, -1e30f, 1e30f, -0.0f}));

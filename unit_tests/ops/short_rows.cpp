@@ -109,7 +109,9 @@ TEST(ShortRows, PermutedCopies) {
       const Tensor x = (100 * hb::rand(shape, hb::kDouble)).to(dtype);
       std::vector<int64_t> order{0, 1, 2, 3, 4, 5};
       for (int i = 0; i < 720; i += 1, std::next_permutation(order.begin(), order.end()))
-        if (i % 7 == 0) EXPECT_TRUE(same_bits(x.permute(order).contiguous(), picked_one_by_one(x, order)));
+        if (i % 7 == 0) {
+          EXPECT_TRUE(same_bits(x.permute(order).contiguous(), picked_one_by_one(x, order)));
+        }
     }
 }
 

@@ -212,8 +212,9 @@ TEST(SpecialValues, AreRightInEveryForm) {
       const float narrow = static_cast<float>(x);
       if (static_cast<double>(narrow) != x) continue;
       const float rounded = f(hb::full({1}, x, hb::kFloat)).item<float>();
-      if (std::fabs(value) < 3e38 && std::fabs(value) > 2e-38)
+      if (std::fabs(value) < 3e38 && std::fabs(value) > 2e-38) {
         EXPECT_NEAR(rounded, value, 1e-6 * std::max(std::fabs(value), 1e-3)) << name << " of float " << x;
+      }
     }
 }
 

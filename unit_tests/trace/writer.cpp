@@ -3,6 +3,7 @@
 #include <halfbridge/trace/writer.h>
 
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <thread>
 
@@ -254,7 +255,8 @@ TEST(TraceWriterDeathTest, IsCompleteWhenTheProcessEnds) {
       {
         auto* writer = new Writer(folder, "test", Options());
         writer->write(record({1}), &value);
-        [&]() noexcept { throw std::runtime_error("nobody caught this"); }();
+        const std::function<void()> fail = [] { throw std::runtime_error("nobody caught this"); };
+        [&]() noexcept { fail(); }();
       },
       "nobody caught this");
   EXPECT_EQ(trace_files::read(folder).end(), "exception: nobody caught this");

@@ -32,7 +32,9 @@ TEST(Across, PinnedMemory) {
   const Tensor there = pinned.to(kGpu, torch::kFloat, /*non_blocking=*/true);
   EXPECT_EQ(control().counts().synchronisations, 0u);
   pinned.to(kGpu);
-  if (counted()) EXPECT_GT(control().counts().synchronisations, 0u);
+  if (counted()) {
+    EXPECT_GT(control().counts().synchronisations, 0u);
+  }
   EXPECT_TRUE(there.cpu().equal(strided));
   EXPECT_THROW(there.pin_memory(), c10::Error);
   EXPECT_TRUE(pinned.is_pinned() && pinned.is_pinned(kGpu) && pinned.select(0, 1).is_pinned());
@@ -62,7 +64,9 @@ TEST(Across, RecordedStreams) {
   };
   const auto [given_again, sum] = read_beside(true);
   EXPECT_EQ(sum, 210000.0f);
-  if (counted()) EXPECT_FALSE(given_again);  // a GPU may have read it by then
+  if (counted()) {
+    EXPECT_FALSE(given_again);  // a GPU may have read it by then
+  }
   EXPECT_THROW(torch::ones({2}).record_stream(side), c10::Error);
   EXPECT_THROW(torch::ones({2}, kGpu).record_stream(c10::Stream(c10::Stream::DEFAULT, torch::kCPU)), c10::Error);
 }
@@ -77,9 +81,13 @@ TEST(Across, StreamsOfAnyDevice) {
     EXPECT_EQ(c10::cuda::getCurrentCUDAStream().unwrap(), side);
     EXPECT_EQ(guard.original_stream(), first);
     x = torch::ones({1000}, kGpu);
-    if (counted()) EXPECT_FALSE(side.query());  // nobody has waited
+    if (counted()) {
+      EXPECT_FALSE(side.query());  // nobody has waited
+    }
     event.record(side);
-    if (counted()) EXPECT_FALSE(event.query());
+    if (counted()) {
+      EXPECT_FALSE(event.query());
+    }
   }
   EXPECT_EQ(c10::cuda::getCurrentCUDAStream().unwrap(), first);
   first.wait(event);
@@ -97,7 +105,9 @@ TEST(Across, EventsOfAnyDevice) {
   begin.recordOnce(stream);
   torch::ones({1000}, kGpu).sum();
   end.record(stream);
-  if (counted()) EXPECT_THROW(begin.elapsedTime(end), c10::Error);  // the work is not done
+  if (counted()) {
+    EXPECT_THROW(begin.elapsedTime(end), c10::Error);  // the work is not done
+  }
   end.synchronize();
   EXPECT_GE(begin.elapsedTime(end), 0);
   c10::Event untimed(torch::kCUDA);
@@ -142,7 +152,9 @@ TEST(Across, BatchesSentAhead) {
       sums.push_back(batch.data.sum(1).add(batch.target));
     }
     EXPECT_EQ(control().counts().synchronisations, 0u);
-    if (counted()) EXPECT_EQ(control().counts().copies_from_host, 8u);
+    if (counted()) {
+      EXPECT_EQ(control().counts().copies_from_host, 8u);
+    }
     EXPECT_TRUE(torch::cat(sums).cpu().equal(torch::arange(14, torch::kFloat).mul(301)));
   }
   for (auto& batch : hb::cuda::sent_ahead(*loader, torch::kCPU)) EXPECT_TRUE(batch.data.is_cpu());

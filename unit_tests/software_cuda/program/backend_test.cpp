@@ -55,7 +55,9 @@ Tensor values(torch::IntArrayRef size, torch::Dtype dtype, double shift = 0) {
 
 TEST(SoftwareBackend, Describes) {
   ASSERT_TRUE(torch::cuda::is_available());
-  if (counted()) EXPECT_EQ(torch::cuda::device_count(), 2);
+  if (counted()) {
+    EXPECT_EQ(torch::cuda::device_count(), 2);
+  }
   EXPECT_EQ(torch::ones({2}, torch::kCUDA).device(), torch::Device(torch::kCUDA, 0));
 }
 
@@ -64,7 +66,9 @@ TEST(SoftwareBackend, CopiesBetweenDtypesLayoutsAndDevices) {
     const Tensor x = values({5, 7}, from), there = x.to(torch::kCUDA);
     EXPECT_TRUE(torch::equal(there.cpu(), x));
     EXPECT_TRUE(torch::equal(there.t().contiguous().cpu(), x.t().contiguous()));
-    if (torch::cuda::device_count() > 1) EXPECT_TRUE(torch::equal(there.to(torch::Device(torch::kCUDA, 1)).cpu(), x));
+    if (torch::cuda::device_count() > 1) {
+      EXPECT_TRUE(torch::equal(there.to(torch::Device(torch::kCUDA, 1)).cpu(), x));
+    }
     for (const torch::Dtype to : kDtypes)
       expect_same("to", [&](const std::vector<Tensor>& in) { return in[0].to(to); }, {x});
   }

@@ -125,7 +125,9 @@ TEST(CompiledOnGpu, TrainingNetworks) {
       }
       losses.push_back(train(x, y).cpu());
     }
-    if (capture) EXPECT_GE(train.graph_counts().replayed, 5) << train.graph_counts().reason;
+    if (capture) {
+      EXPECT_GE(train.graph_counts().replayed, 5) << train.graph_counts().reason;
+    }
     return torch::stack(losses);
   };
   EXPECT_TRUE(run(true).equal(run(false)));

@@ -78,7 +78,9 @@ TEST(SoftwareRandom, CheckpointsDrawTheirNumbersAgain) {
     const Tensor y = torch::checkpoint([&](const Tensor& a) { return torch::dropout(a * w, 0.5, true).exp(); }, x);
     w.mutable_grad().reset();
     if (backward) y.sum().backward();
-    if (backward) EXPECT_TRUE((y.detach() > 1.5).cpu().equal((w.grad() > 0).cpu()));
+    if (backward) {
+      EXPECT_TRUE((y.detach() > 1.5).cpu().equal((w.grad() > 0).cpu()));
+    }
     return torch::rand({8}, torch::device(kGpu)).cpu();
   };
   EXPECT_TRUE(numbers_after(false).equal(numbers_after(true)));
