@@ -184,6 +184,12 @@ PARITY_CASE(complex, products) {
     c.gradients("mm", {a, b}, [&] { return torch::mm(a, b); });
     c.gradients("transposed", {a, b}, [&] { return torch::matmul(b.mH(), a.t()); });
     c.gradients("mv", {a, v}, [&] { return torch::mv(a, v); });
+    c.gradients("mv of columns", {b, v}, [&] { return torch::mv(b.mH(), v); });
+    c.gradients("vector times matrix", {v, b}, [&] { return torch::matmul(v, b); });
+    c.gradients("vector times columns", {v, a}, [&] { return torch::matmul(v, a.t()); });
+    c.gradients("one row", {v, b}, [&] { return torch::mm(v.unsqueeze(0).conj(), b); });
+    c.gradients("one inner", {v}, [&] { return torch::mm(v.unsqueeze(1), v.unsqueeze(0)); });
+    c.gradients("of a sum", {a, b}, [&] { return torch::mm(a, b).sum() + torch::mv(a, b.select(1, 2)).sum(); });
     c.gradients("dot", {v}, [&] { return torch::dot(v, v) + torch::vdot(v, v); });
     c.gradients("outer", {v}, [&] { return torch::outer(v, v); });
     const Tensor p = leaf(c, {2, 3, 4}, dtype), q = leaf(c, {2, 4, 5}, dtype), s = leaf(c, {3, 5}, dtype);
@@ -195,6 +201,32 @@ PARITY_CASE(complex, products) {
     c.gradients("spectral layer", {x, w}, [&] { return torch::einsum("bix,iox->box", Tensors{x, w}); });
     c.gradients("linear", {a, b, s}, [&] { return torch::nn::functional::linear(a, b.t(), s[0]); });
   });
+}
+
+PARITY_CASE(complex, large_products) {
+  c.for_dtypes(kParts, [&](torch::Dtype dtype) {
+    const Tensor a = leaf(c, {300, 200}, dtype), b = leaf(c, {200, 70}, dtype), v = leaf(c, {200}, dtype);
+    c.gradients("mm", {a, b}, [&] { return torch::mm(a, b); });
+    c.gradients("turned", {a, b}, [&] { return torch::mm(b.mH(), a.t()); });
+    c.gradients("mv", {a, v}, [&] { return torch::mv(a, v); });
+    c.gradients("vector times matrix", {v, b}, [&] { return torch::matmul(v, b); });
+    c.gradients("vector times columns", {v, a}, [&] { return torch::matmul(v, a.mH()); });
+    c.out("every second", torch::mv(a.detach().slice(1, 0, 200, 2), v.detach().slice(0, 0, 200, 2)));
+    c.out("nothing within", torch::mm(a.detach().slice(1, 0, 0), b.detach().slice(0, 0, 0)));
+  });
+}
+
+PARITY_CASE(complex, gradients_of_gradients) {
+  const Tensor a = leaf(c, {3, 4}), b = leaf(c, {4, 2}), v = leaf(c, {4});
+  const auto twice = [&](const char* name, const Tensor& product, const Tensors& of) {
+    const auto first = torch::autograd::grad({product.abs().pow(2).sum()}, of, {}, true, true);
+    for (size_t i = 0; i < of.size(); ++i) c.out(name, first[i]);
+    Tensor sum = torch::zeros({});
+    for (const Tensor& g : first) sum = sum + g.abs().pow(2).sum();
+    for (const Tensor& g : torch::autograd::grad({sum}, of)) c.out(std::string(name) + ", again", g);
+  };
+  twice("mm", torch::mm(a, b), {a, b});
+  twice("mv", torch::mv(a, v), {a, v});
 }
 
 PARITY_CASE(complex, moved) {

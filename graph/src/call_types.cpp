@@ -6,6 +6,7 @@
 #include "backend/amp.h"
 #include "backend/attention.h"
 #include "backend/channel_pass.h"
+#include "backend/complex_gemm.h"
 #include "backend/conv.h"
 #include "backend/copy_pieces.h"
 #include "backend/cross.h"
@@ -36,6 +37,7 @@
 #include "backend/sort.h"
 #include "backend/tap_sum.h"
 #include "backend/triangle.h"
+#include "backend/weight_norm.h"
 #include "call_numbers.h"
 #include "formulas/update_rules/scaled.h"
 
@@ -95,11 +97,12 @@ Table* make_table() {
           separable_select_kernel, separable_sum_kernel, softmax_kernel, softmax_backward_kernel, order_kernel,
           mode_kernel, searchsorted_kernel, scan_kernel, bincount_kernel, histogram_kernel, transpose_list_kernel,
           log_normal_kernel, standard_gamma_kernel, standard_gamma_grad_kernel, dirichlet_grad_kernel, tap_sum_kernel,
-          triangle_kernel, gemm_and_sums_kernel, gemm_epilogue_kernel, group_norm_kernel, group_norm_backward_kernel,
-          embedding_backward_kernel, embedding_bag_kernel, fold_kernel, embedding_bag_backward_kernel,
-          solve_triangular_kernel, least_squares_kernel, fft_c2c_kernel, rnn_forward_kernel, rnn_backward_kernel,
-          copy_pieces_kernel, spaced_kernel, turned_kernel, interleaved_kernel, joined_rows_kernel, cross_kernel,
-          pair_distance_kernel, pair_distance_backward_kernel, triangle_places_kernel, row_order_kernel);
+          triangle_kernel, gemm_and_sums_kernel, gemm_epilogue_kernel, complex_gemm_kernel, group_norm_kernel,
+          group_norm_backward_kernel, embedding_backward_kernel, embedding_bag_kernel, fold_kernel,
+          embedding_bag_backward_kernel, solve_triangular_kernel, least_squares_kernel, fft_c2c_kernel,
+          rnn_forward_kernel, rnn_backward_kernel, copy_pieces_kernel, spaced_kernel, turned_kernel, interleaved_kernel,
+          joined_rows_kernel, cross_kernel, pair_distance_kernel, pair_distance_backward_kernel, triangle_places_kernel,
+          row_order_kernel, weight_norm_backward_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)

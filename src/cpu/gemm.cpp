@@ -297,6 +297,8 @@ bool stack_for_onednn(const Gemm& g) {
          has_unit_stride(g.a, g.m, g.k) && has_unit_stride(g.b, g.k, g.n);
 }
 
+}  // namespace
+
 void gemm_cpu(const Gemm& g) {
   if (g.m == 0 || g.n == 0 || g.batch_count() == 0) return;
   if (g.batch_count() == 1) return gemm_one(g);
@@ -319,5 +321,4 @@ void gemm_cpu(const Gemm& g) {
 }
 HB_REGISTER_CPU(gemm_kernel, gemm_cpu);
 
-}  // namespace
 }  // namespace hb::cpu

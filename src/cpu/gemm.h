@@ -8,6 +8,9 @@ namespace hb::cpu {
 /// Whether this CPU multiplies bf16 itself, so that oneDNN has fast primitives for it.
 bool has_fast_bf16();
 
+/// What gemm_kernel does, for kernels that are made of such products.
+void gemm_cpu(const Gemm& g);
+
 /// f32 and bf16 by oneDNN: a and b have a stride of 1 in one of their dimensions. One matrix,
 /// by the calling thread alone.
 void onednn_gemm(const Gemm& g);

@@ -21,6 +21,8 @@ enum class Scratch {
   tile_rows,
   tile_columns,
   tile_sums,
+  parts_a,
+  parts_b,
   kCount
 };
 void* scratch_buffer(Scratch slot, size_t bytes);

@@ -10,6 +10,7 @@
 #include <halfbridge/ops/call_forms.h>
 
 #include "autograd/composed.h"
+#include "backend/weight_norm.h"
 
 namespace hb::bridge {
 inline namespace api {
@@ -178,19 +179,22 @@ std::tuple<Tensor, Tensor> _pad_packed_sequence(const Tensor& data, const Tensor
 namespace {
 Tensor scaled_to_norm(const Tensor& v, const Tensor& g, int64_t dim) { return v * (g / norm_except_dim(v, 2, dim)); }
 
-/// The sum of products for each norm; those of rows without the products in memory.
-Tensor sum_of_products(const Tensor& a, const Tensor& b, const Tensor& norms) {
-  const bool rows = norms.dim() > 1 && norms.numel() == norms.size(0) && a.is_contiguous() && b.is_contiguous();
-  if (!rows || a.numel() == 0) return (a * b).sum_to_size(norms.sizes());
-  const int64_t n = norms.numel();
-  return a.reshape({n, 1, -1}).bmm(b.reshape({n, -1, 1})).reshape(norms.sizes());
+/// Both gradients, row by row; nothing where the device has no kernel for that or the norms are not those of rows.
+variable_list row_gradients(const Tensor& grad, const Tensor& v, const Tensor& g, const Tensor& norms) {
+  const bool rows = v.dim() > 1 && norms.numel() == v.size(0) && norms.size(0) == v.size(0);
+  const bool wide = v.scalar_type() == kFloat || v.scalar_type() == kDouble;
+  if (!rows || !wide || !weight_norm_backward_kernel.available(v.device())) return {};
+  const Tensor x = v.contiguous(), dv = empty_like(x), dg = empty(norms.sizes(), norms.options());
+  weight_norm_backward_kernel(v.device())(dv, dg, grad.contiguous(), x, g.contiguous(), norms.contiguous());
+  return {dv, dg};
 }
 
-/// The gradients of v and g, where none of second order will be asked for: the second part
-/// of v's is added to the first where that lies.
+/// The gradients of v and g, where none of second order will be asked for: the second part of v's is added to the first
+/// where that lies.
 variable_list weight_norm_gradients(Backward& b, const Tensor& v, const Tensor& g, const Tensor& norms) {
   const Tensor& grad = b.grad();
-  const Tensor dg = sum_of_products(grad, v, norms) / norms, scale = g / norms;
+  if (variable_list both = b.needs(0) ? row_gradients(grad, v, g, norms) : variable_list(); !both.empty()) return both;
+  const Tensor dg = (grad * v).sum_to_size(norms.sizes()) / norms, scale = g / norms;
   if (!b.needs(0)) return {Tensor(), dg};
   Tensor dv = v * masked_fill(neg(dg) * scale / norms, norms == 0, 0);
   return {dv.addcmul_(grad, scale), dg};

@@ -1,10 +1,11 @@
-// Products of complex matrices by products of real ones: rows of parts (re, im, re, im, ...) times what their products'
-// parts are sums of.
+// Products of complex matrices, by the device or by products of real ones: rows of parts (re, im, re, im, ...) times
+// what their products' parts are sums of.
 #include "ops/linalg/complex_product.h"
 
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
+#include "backend/complex_gemm.h"
 #include "ops/linalg/matrix_product.h"
 
 namespace hb::ops {
@@ -20,26 +21,66 @@ Tensor one_and_i(const TensorOptions& options) {
 /// (..., 2 n) numbers of n complex ones.
 Tensor parts_of(const Tensor& x) { return view_as_real(x).flatten(-2); }
 
-Tensor product_value(const Tensor& a, const Tensor& b) {
+/// A factor without history, or its conjugate.
+struct Factor {
+  const Tensor& x;
+  bool conjugate = false;
+  Tensor value() const { return conjugate ? conj(x.detach()) : x.detach(); }
+};
+
+/// a (m, k) times b (k, n) where the device multiplies complex matrices itself, or an undefined tensor.
+Tensor multiplied_by_device(const Factor& a, const Factor& b) {
+  if (a.x.dim() != 2 || b.x.dim() != 2 || !complex_gemm_kernel.available(a.x.device())) return {};
+  const Folded rows = fold_rows(a.x), columns = fold_rows(b.x);
+  const Tensor out = empty({rows.rows, columns.cols}, a.x.options());
+  ComplexGemm g;
+  g.dtype = out.scalar_type();
+  g.m = rows.rows, g.n = columns.cols, g.k = rows.cols;
+  g.a = rows.matrix(), g.b = columns.matrix();
+  g.conj_a = a.conjugate, g.conj_b = b.conjugate;
+  g.c = out.impl().visible_data();
+  complex_gemm_kernel(out.device())(g);
+  return out;
+}
+
+/// By one product of real matrices.
+Tensor product_value(const Factor& a, const Factor& b) {
   const NoGradGuard guard;
-  const Tensor x = a.detach(), y = b.detach();
+  if (Tensor out = multiplied_by_device(a, b); out.defined()) return out;
+  const Tensor x = a.value(), y = b.value();
   // (..., 2 k, 2 n): a row of b is followed by that row times i.
   const Tensor rows = parts_of(y.unsqueeze(-2) * one_and_i(y.options())).flatten(-3, -2);
   const Tensor parts = matmul(parts_of(x), rows);
-  return view_as_complex(parts.unflatten(-1, {b.size(-1), 2}).contiguous());
+  return view_as_complex(parts.unflatten(-1, {y.size(-1), 2}).contiguous());
 }
 
-Tensor mv_value(const Tensor& a, const Tensor& x) {
+Tensor mv_value(const Factor& a, const Factor& x) {
   const NoGradGuard guard;
-  const Tensor y = conj(x.detach());
+  const Tensor column = x.x.detach().unsqueeze(1);
+  if (Tensor out = multiplied_by_device(a, {column, x.conjugate}); out.defined()) return out.view({out.size(0)});
   // A row of parts times those of conj(x) is the real part, times those of i conj(x) the imaginary one.
+  const Tensor y = Factor{x.x, !x.conjugate}.value();
   const Tensor columns = parts_of(y.unsqueeze(0) * one_and_i(y.options()));
-  Tensor parts = empty({a.size(0), 2}, columns.options());
-  product_into(parts, fold_rows(parts_of(a.detach())), false, fold_rows(columns), true);
+  Tensor parts = empty({a.x.size(0), 2}, columns.options());
+  product_into(parts, fold_rows(parts_of(a.value())), false, fold_rows(columns), true);
   return view_as_complex(parts);
 }
 
 Tensor adjoint_of(const Tensor& x) { return conj(x).transpose(-2, -1); }
+
+/// Gradients of a b: with history where it is asked for, without a copy of the conjugates where it is not.
+Tensor gradient_of_left(const Tensor& grad, const Tensor& b) {
+  if (GradMode::is_enabled()) return complex_product(grad, adjoint_of(b));
+  return product_value({grad}, {b.transpose(-2, -1), true});
+}
+Tensor gradient_of_right(const Tensor& a, const Tensor& grad) {
+  if (GradMode::is_enabled()) return complex_product(adjoint_of(a), grad);
+  return product_value({a.transpose(-2, -1), true}, {grad});
+}
+Tensor gradient_of_vector(const Tensor& a, const Tensor& grad) {
+  if (GradMode::is_enabled()) return complex_mv(adjoint_of(a), grad);
+  return mv_value({a.t(), true}, {grad});
+}
 
 }  // namespace
 
@@ -49,28 +90,28 @@ Tensor complex_product(const Tensor& a, const Tensor& b) {
     sizes.back() = b.size(-1);
     return complex_product(a.reshape({-1, a.size(-1)}), b).view(sizes);
   }
-  Tensor out = product_value(a, b);
+  Tensor out = product_value({a}, {b});
   if (needs_grad(a, b))
     record(a.dim() == 2 && b.dim() == 2 ? "MmBackward0" : "BmmBackward0", out, {&a, &b},
            {b.requires_grad() ? SavedTensor::input(a) : SavedTensor(),
             a.requires_grad() ? SavedTensor::input(b) : SavedTensor()},
            [batch_a = DimVector(a.impl().sizes()), batch_b = DimVector(b.impl().sizes())](Backward& c,
                                                                                           auto& s) -> variable_list {
-             return {c.needs(0) ? sum_to(complex_product(c.grad(), adjoint_of(s[1])), batch_a) : Tensor(),
-                     c.needs(1) ? sum_to(complex_product(adjoint_of(s[0]), c.grad()), batch_b) : Tensor()};
+             return {c.needs(0) ? sum_to(gradient_of_left(c.grad(), s[1]), batch_a) : Tensor(),
+                     c.needs(1) ? sum_to(gradient_of_right(s[0], c.grad()), batch_b) : Tensor()};
            });
   return out;
 }
 
 Tensor complex_mv(const Tensor& a, const Tensor& x) {
-  Tensor out = mv_value(a, x);
+  Tensor out = mv_value({a}, {x});
   if (needs_grad(a, x))
     record("MvBackward0", out, {&a, &x},
            {x.requires_grad() ? SavedTensor::input(a) : SavedTensor(),
             a.requires_grad() ? SavedTensor::input(x) : SavedTensor()},
            [](Backward& c, auto& s) -> variable_list {
              return {c.needs(0) ? outer(c.grad(), conj(s[1])) : Tensor(),
-                     c.needs(1) ? complex_mv(adjoint_of(s[0]), c.grad()) : Tensor()};
+                     c.needs(1) ? gradient_of_vector(s[0], c.grad()) : Tensor()};
            });
   return out;
 }
