@@ -36,10 +36,15 @@ Tensor images(int64_t n, torch::Dtype dtype) {
 Tensor sequence(int64_t n, torch::Dtype dtype) { return any({8, n / 8, 64}, dtype); }
 
 std::vector<std::pair<std::string, std::vector<Row>>> families() {
-  return {{"pointwise", pointwise_rows()}, {"reductions", reduction_rows()},
-          {"shapes", shape_rows()},        {"products", product_rows()},
-          {"layers", layer_rows()},        {"others", other_rows()},
-          {"special", special_rows()},     {"rare", rare_rows()}};
+  return {{"pointwise", pointwise_rows()},
+          {"reductions", reduction_rows()},
+          {"shapes", shape_rows()},
+          {"products", product_rows()},
+          {"layers", layer_rows()},
+          {"others", other_rows()},
+          {"special", special_rows()},
+          {"rare", rare_rows()},
+          {"out", out_rows()}};
 }
 
 }  // namespace sweep

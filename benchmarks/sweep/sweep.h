@@ -62,6 +62,7 @@ std::vector<Row> layer_rows();
 std::vector<Row> other_rows();
 std::vector<Row> special_rows();
 std::vector<Row> rare_rows();
+std::vector<Row> out_rows();
 
 /// The families by name.
 std::vector<std::pair<std::string, std::vector<Row>>> families();

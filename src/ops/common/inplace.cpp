@@ -101,6 +101,9 @@ bool sole_owner(const TensorImpl& t, int64_t owners) {
          !storage.address_shown();
 }
 
+// Its memory is that of no other tensor, and begins with it.
+bool is_loose(const TensorImpl& result) { return sole_owner(result, 1) && result.physical_offset() == 0; }
+
 bool same_visible_layout(const TensorImpl& a, const TensorImpl& b) {
   if (a.sizes() != b.sizes() || a.dtype() != b.dtype()) return false;
   const auto visible_contiguous = [](const TensorImpl& t) { return t.physically_contiguous() || t.is_deferred(); };
@@ -119,7 +122,7 @@ void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
   }
   const bool is_view = s.autograd_meta() && s.autograd_meta()->base.defined();
   // `self` and `old` each hold the old memory.
-  if (!is_view && sole_owner(s, 2) && sole_owner(r, 1) && r.physical_offset() == 0 && same_visible_layout(s, r)) {
+  if (!is_view && sole_owner(s, 2) && is_loose(r) && same_visible_layout(s, r)) {
     s.share_data_of(r);
     // What the graph kept of the old values stays what it was.
     if (old.use_count() > 1) old.impl().part_version();
@@ -133,6 +136,15 @@ void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
     old.impl().part_version();
   }
   copy_kernel(self.device())(Loop({&self}, {&result}));
+}
+
+// Whether nobody sees that `out` has other memory from now on: that of a result which nothing else holds. Not on CUDA,
+// where a captured graph may know where `out` lies.
+bool takes_memory_of(const Tensor& out, const Tensor& result) {
+  const TensorImpl &o = out.impl(), &r = result.impl();
+  if (out.is_cuda() || out.layout() != kStrided || result.layout() != kStrided || result.use_count() != 1) return false;
+  const bool is_view = o.autograd_meta() && o.autograd_meta()->base.defined();
+  return !is_view && sole_owner(o, 1) && is_loose(r) && same_visible_layout(o, r);
 }
 
 }  // namespace
@@ -175,7 +187,11 @@ Tensor& assign_out(const char* name, Tensor& out, const Tensor& result) {
   HB_CHECK(out.device() == result.device(), "[", name, "] expected out on ", result.device(), ", got ", out.device());
   check_out_dtype(name, result.scalar_type(), out.scalar_type());
   if (out.impl().sizes() != result.impl().sizes()) size_out(name, out, result.sizes());
-  return out.copy_(result);
+  if (!takes_memory_of(out, result)) return out.copy_(result);
+  check_inference(name, out);
+  out.impl().share_data_of(result.impl());
+  out.impl().bump_version();
+  return out;
 }
 
 }  // namespace hb

@@ -45,12 +45,19 @@ Tensor clamp_gradient(const Tensor& g, const Tensor& x, const Bounds& b) {
   return out;
 }
 
+/// What f(formula, inputs) gives for the bounds that there are.
+template <class F>
+decltype(auto) with_formula(const Tensor& self, const Bounds& b, const F& f) {
+  if (b.low && b.high) return f(clamp_formula, {self, *b.low, *b.high});
+  return b.low ? f(clamp_low_formula, {self, *b.low}) : f(clamp_high_formula, {self, *b.high});
+}
+using Inputs = std::initializer_list<ops::Input>;
+
 Tensor clamp_numbers(const Tensor& self, Bounds b) {
   const ScalarType t = clamp_type("clamp", self, b);
-  const ScalarType c = compute_type(t);
-  Tensor out = b.low && b.high ? ops::launch_new("clamp", clamp_formula, c, t, {self, *b.low, *b.high})
-               : b.low         ? ops::launch_new("clamp", clamp_low_formula, c, t, {self, *b.low})
-                               : ops::launch_new("clamp", clamp_high_formula, c, t, {self, *b.high});
+  Tensor out = with_formula(self, b, [t](const FormulaKernel& formula, Inputs inputs) {
+    return ops::launch_new("clamp", formula, compute_type(t), t, inputs);
+  });
   if (needs_grad(self))
     record(b.low && b.high ? "ClampBackward1"
            : b.low         ? "ClampMinBackward0"
@@ -62,10 +69,10 @@ Tensor clamp_numbers(const Tensor& self, Bounds b) {
 
 Tensor& clamp_numbers_(const char* name, Tensor& self, Bounds b) {
   if (needs_grad(self)) return inplace(name, self, [&](const Tensor& old) { return clamp_numbers(old, b); });
-  const ScalarType t = clamp_type(name, self, b), c = compute_type(t);
-  if (b.low && b.high) return ops::launch_inplace(name, clamp_formula, c, t, self, {self, *b.low, *b.high});
-  if (b.low) return ops::launch_inplace(name, clamp_low_formula, c, t, self, {self, *b.low});
-  return ops::launch_inplace(name, clamp_high_formula, c, t, self, {self, *b.high});
+  const ScalarType t = clamp_type(name, self, b);
+  return with_formula(self, b, [&](const FormulaKernel& formula, Inputs inputs) -> Tensor& {
+    return ops::launch_inplace(name, formula, compute_type(t), t, self, inputs);
+  });
 }
 
 }  // namespace
@@ -79,7 +86,14 @@ Tensor& clamp_(Tensor& self, const std::optional<Scalar>& min, const std::option
   return clamp_numbers_("clamp_", self, {min, max});
 }
 Tensor& clamp_out(Tensor& out, const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
-  return assign_out("clamp_out", out, clamp(self, min, max));
+  Bounds b{min, max};
+  const ScalarType t = clamp_type("clamp", self, b);
+  if (!ops::writes_into("clamp_out", out, self, self, t)) return assign_out("clamp_out", out, clamp(self, min, max));
+  with_formula(self, b, [&](const FormulaKernel& formula, Inputs inputs) {
+    ops::launch(formula, compute_type(t), out, inputs);
+  });
+  out.impl().bump_version();
+  return out;
 }
 Tensor clip(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
   HB_FUNCTION(clip, self, min, max);

@@ -183,13 +183,26 @@ std::vector<Tensor> defined_of(TensorList tensors) {
   return defined;
 }
 
-Tensor joined(TensorList tensors, int64_t dim_in, JoinLayout layout) {
+/// Whether tensors can be joined where `into` (may be undefined) lies: the result has no history, and none of them lies
+/// there.
+bool can_join_into(const Tensor& into, TensorList tensors, const DimVector& sizes, ScalarType dtype) {
+  if (!into.defined() || into.is_inference() || into.requires_grad() || needs_grad_list(tensors)) return false;
+  const TensorImpl& i = into.impl();
+  if (!i.is_strided() || i.is_deferred() || !i.physically_contiguous()) return false;
+  if (i.sizes() != sizes || i.dtype() != dtype || i.device() != tensors[0].device()) return false;
+  return std::none_of(tensors.begin(), tensors.end(), [&i](const Tensor& t) {
+    return t.impl().is_deferred() || t.impl().physical_storage() == i.physical_storage();
+  });
+}
+
+/// Gives `into` itself where it can be written to.
+Tensor joined(TensorList tensors, int64_t dim_in, JoinLayout layout, const Tensor& into = {}) {
   HB_CHECK_VALUE(!tensors.empty(), "[cat] expected a non-empty list of Tensors");
   std::vector<const Tensor*> pointers;
   for (size_t k = 0; k < tensors.size(); ++k) {
     if (HB_UNLIKELY(!tensors[k].defined())) {
       HB_CHECK(k > 0, "[cat] expected a defined tensor at position 0, got an undefined one");
-      return joined(defined_of(tensors), dim_in, layout);
+      return joined(defined_of(tensors), dim_in, layout, into);
     }
     HB_CHECK(tensors[k].dim() > 0, "[cat] zero-dimensional tensor (at position ", k, ") cannot be concatenated");
     pointers.push_back(&tensors[k]);
@@ -198,7 +211,9 @@ Tensor joined(TensorList tensors, int64_t dim_in, JoinLayout layout) {
     if (HB_UNLIKELY(t.is_sparse())) return sparse::cat(tensors, dim_in);
   const Tensor& model = model_of(tensors);
   const int64_t dim = geometry::wrap_dim("cat", dim_in, model.dim());
-  Tensor out = empty_cat(tensors, cat_sizes(tensors, model, dim), result_type_of(pointers), layout);
+  const DimVector sizes = cat_sizes(tensors, model, dim);
+  const ScalarType dtype = result_type_of(pointers);
+  Tensor out = can_join_into(into, tensors, sizes, dtype) ? into : empty_cat(tensors, sizes, dtype, layout);
   const bool in_a_row = lie_in_a_row(out, tensors, dim);
   if (in_a_row) copy_in_a_row(out, tensors);
   const bool done = in_a_row || join_rows(out, tensors, dim);
@@ -224,8 +239,12 @@ Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
   front::Excluded excluded;
   const ScalarType promoted = promoted_dtype(tensors);
   if (!out.defined() || promoted == ScalarType::Undefined || promoted == out.scalar_type() ||
-      !can_cast(promoted, out.scalar_type()))
-    return assign_out("cat", out, cat(tensors, dim));
+      !can_cast(promoted, out.scalar_type())) {
+    const Tensor result = joined(tensors, dim, JoinLayout::OfInputs, out);
+    if (!result.is_same(out)) return assign_out("cat", out, result);
+    out.impl().bump_version();
+    return out;
+  }
   // Each goes to the dtype of `out`, not by way of the promoted one.
   std::vector<Tensor> converted;
   for (const Tensor& t : tensors) converted.push_back(t.defined() ? t.to(out.scalar_type()) : t);
