@@ -112,6 +112,26 @@ PARITY_CASE(indexing, select_gather) {
   c.throws("select_out_of_range", [&] { x.index_select(0, torch::tensor({4})); });
 }
 
+// Neighbours in an index's memory that are none along its last dimension.
+PARITY_CASE(indexing, scatter_by_turned_indices) {
+  const std::vector<int64_t> turned{1, 2, 0};
+  for (int64_t dim = 0; dim < 3; ++dim) {
+    const std::string of = " along " + std::to_string(dim);
+    const Tensor at = c.randint(0, 4, {6, 4, 5}).permute(turned), src = c.leaf({4, 5, 6});
+    const Tensor x = c.leaf({4, 5, 6});
+    c.gradients("add" + of, {x, src}, [&] { return x.scatter_add(dim, at, src); });
+    c.gradients("add from turned" + of, {x, src}, [&] {
+      return x.scatter_add(dim, at, src.permute({2, 0, 1}).contiguous().permute(turned));
+    });
+    c.out("integers" + of, torch::ones({4, 5, 6}, torch::kLong).scatter_add_(dim, at, c.randint(0, 9, {4, 5, 6})));
+    c.out("into turned" + of, torch::ones({6, 4, 5}).permute(turned).scatter_add_(dim, at, src.detach()));
+    c.out("most" + of, x.detach().scatter_reduce(dim, at, src.detach(), "amax"));
+    c.out("number" + of, x.detach().scatter(dim, at, 1.5));
+    c.throws("out of range" + of, [&] { x.detach().scatter(dim, at + 3, 1); });
+    c.gradients("sort" + of, {x}, [&] { return std::get<0>(torch::sort(x.permute(turned), dim)) + 0; });
+  }
+}
+
 PARITY_CASE(indexing, scatter) {
   auto index = torch::tensor({{0, 1, 2}, {2, 0, 1}});
   auto x = c.leaf({3, 3}), src = c.leaf({2, 3});

@@ -310,7 +310,8 @@ struct frexp_exponent : Formula<1, 0, Kinds::floats, 4> {
 struct angle : Formula<1, 0, Kinds::floats> {
   template <class T>
   static HB_HD_ALWAYS T apply(const T*, T x) {
-    return x < T(0) ? T(M_PI) : x == x ? T(0) : x;
+    const T of_number = x < T(0) ? T(M_PI) : T(0);
+    return x == x ? of_number : x;
   }
 };
 /// log2(2^a + 2^b); of equal infinities they themselves.
@@ -318,7 +319,7 @@ struct logaddexp2 : Formula<2, 0, Kinds::floats, 16> {
   template <class T>
   static HB_HD_ALWAYS T apply(const T*, T a, T b) {
     const T most = a > b ? a : b, apart = math::abs(a - b);
-    const T sum = most + math::log1p(math::exp2(-apart)) * T(1.44269504088896340736);
+    const T sum = most + math::log1p(exact::exp2(-apart)) * T(1.44269504088896340736);
     return (a == b) & (math::abs(a) == math::infinity<T>) ? a : sum;
   }
 };

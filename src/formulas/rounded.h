@@ -37,29 +37,60 @@ inline ExpParts<T> exp_parts(T x) {
   const T r = fma(-k, C::ln2_rest, fma(-k, C::ln2, x));
   return {shifted, r, r * r * polynomial(C::exp_q, r)};
 }
-/// exp(x) where the power of two is a number.
+/// The same of 2^x; to take the whole part from x rounds nothing.
 template <class T>
-inline T exp_in_range(T x) {
-  const auto [shifted, r, rest] = exp_parts(x);
+inline ExpParts<T> exp2_parts(T x) {
+  using C = Constants<T>;
+  const T shifted = x + C::magic, r = (x - (shifted - C::magic)) * T(0.693147180559945309417);
+  return {shifted, r, r * r * polynomial(C::exp_q, r)};
+}
+/// What the parts stand for where the power of two is a number.
+template <class T>
+inline T joined_in_range(const ExpParts<T>& parts) {
+  const auto& [shifted, r, rest] = parts;
   return fma(power(shifted), r + rest, power(shifted));
 }
-/// exp(x) 2^more. The power is applied in two steps, as it may be out of range where the result is not.
 template <class T>
-inline T exp_times(T x, T more) {
+inline T exp_in_range(T x) {
+  return joined_in_range(exp_parts(x));
+}
+template <class T>
+inline T exp2_in_range(T x) {
+  return joined_in_range(exp2_parts(x));
+}
+/// What the parts stand for, times 2^more. The power is applied in two steps, as it may be out of range where the
+/// result is not.
+template <class T>
+inline T joined_times(const ExpParts<T>& parts, T more) {
   using C = Constants<T>;
-  const auto [shifted, r, rest] = exp_parts(x);
+  const auto& [shifted, r, rest] = parts;
   const T k = shifted - C::magic, shifted_half = fma(k, T(0.5), C::magic), half = power(shifted_half);
   return fma(half, r + rest, half) * power((k + more) - (shifted_half - C::magic) + C::magic);
+}
+/// exp(x) 2^more.
+template <class T>
+inline T exp_times(T x, T more) {
+  return joined_times(exp_parts(x), more);
 }
 template <std::floating_point T>
 inline bool exp_range(T x) {
   return abs(x) <= Constants<T>::exp_plain_end;
+}
+template <std::floating_point T>
+inline bool exp2_range(T x) {
+  return abs(x) <= Constants<T>::bias - 1;
 }
 template <class T>
 inline T exp(T x) {
   using C = Constants<T>;
   const T low = x < C::exp_low ? C::exp_low : x;
   return exp_times(low > C::exp_high ? C::exp_high : low, T(0));
+}
+template <class T>
+inline T exp2(T x) {
+  using C = Constants<T>;
+  const T low = x < C::exp2_low ? C::exp2_low : x, end = C::bias + 1;
+  return joined_times(exp2_parts(low > end ? end : low), T(0));
 }
 template <class T>
 inline T expm1(T x) {

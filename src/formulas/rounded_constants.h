@@ -14,8 +14,8 @@ struct Constants<float> {
   using Bits = uint32_t;
   static constexpr int mantissa = 23, bias = 127;
   static constexpr float magic = 0x1.8p23f, smallest = 0x1p-126f, sqrt_half = 0x1.6a09e6p-1f;
-  static constexpr float exp_low = -104, exp_high = 89, exp_plain_end = 87, cosh_high = 90, expm1_low = -18,
-                         large_angle = 65536;
+  static constexpr float exp_low = -104, exp_high = 89, exp_plain_end = 87, exp2_low = -151, cosh_high = 90,
+                         expm1_low = -18, large_angle = 65536;
   static constexpr float ln2 = 0x1.62e43p-1f, ln2_rest = -0x1.05c61p-29f;
   static constexpr float ln2_short = 0x1.62e4p-1f, ln2_short_rest = 0x1.7f7d1cp-20f;  // times an exponent it is exact
   static constexpr float log10_2_short = 0x1.344p-2f, log10_2_short_rest = 0x1.3509f8p-18f;
@@ -45,8 +45,8 @@ struct Constants<double> {
   using Bits = uint64_t;
   static constexpr int mantissa = 52, bias = 1023;
   static constexpr double magic = 0x1.8p52, smallest = 0x1p-1022, sqrt_half = 0x1.6a09e667f3bcdp-1;
-  static constexpr double exp_low = -746, exp_high = 710, exp_plain_end = 708, cosh_high = 711, expm1_low = -38,
-                          large_angle = 1048576;
+  static constexpr double exp_low = -746, exp_high = 710, exp_plain_end = 708, exp2_low = -1076, cosh_high = 711,
+                          expm1_low = -38, large_angle = 1048576;
   static constexpr double ln2 = 0x1.62e42fefa39efp-1, ln2_rest = 0x1.abc9e3b39803fp-56;
   static constexpr double log10_2_short = 0x1.34413509f8p-2, log10_2_short_rest = -0x1.80433b83b532ap-44;
   static constexpr double log2_e = 0x1.71547652b82fep+0, log2_e_rest = 0x1.777d0ffda0d24p-56;

@@ -108,7 +108,7 @@ HB_ROUNDING_FORMULA(trunc, math::trunc(x))
 HB_FLOAT_FORMULA(frac, 1, x - math::trunc(x))
 
 HB_RANGE_FORMULA(exp)
-HB_FIELD_FORMULA(exp2, 8, math::exp2(x))
+HB_RANGE_FORMULA(exp2)
 HB_EXACT_FORMULA(expm1, field)
 HB_RANGE_FORMULA(log)
 HB_RANGE_FORMULA(log2)

@@ -4,10 +4,21 @@
 
 #include <immintrin.h>
 
-#include "cpu/isa/convert_element.h"
+#include <bit>
+#include <cstdint>
+
+#include <halfbridge/half.h>
+
+#include "cpu/isa/isa.h"
 
 namespace hb::cpu::HB_ISA {
-namespace {
+
+/// The bits of x as bf16, in arithmetic that becomes vector code.
+inline __attribute__((always_inline)) uint16_t bf16_bits(float x) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
+}
 
 constexpr int64_t kBf16Lanes = 16;  // numbers that are stored at once
 
@@ -31,6 +42,8 @@ inline void store_bf16_lanes(const float* x, BFloat16* to) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(packed, 0xd8));
 }
 #endif
+
+namespace {
 
 /// Two numbers in a word.
 using Bf16Pair [[gnu::aligned(2), gnu::may_alias]] = uint32_t;

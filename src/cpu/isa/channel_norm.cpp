@@ -186,19 +186,32 @@ void over_joined_rows(const NormShape& s, const F& fn) {
                });
 }
 
+/// y = x * a + b for n neighbours, each with numbers of its own.
+template <class T>
+void affine_run(int64_t n, T* y, const T* x, const compute_t<T>* a, const compute_t<T>* b) {
+  int64_t done = 0;
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    const auto* bits = reinterpret_cast<const uint16_t*>(x);
+    done = store_bf16_runs(
+        y, n, [=](int64_t i) __attribute__((always_inline)) {
+          return std::bit_cast<float>(uint32_t{bits[i]} << 16) * a[i] + b[i];
+        });
+  }
+  over_runs<T, 1>(n - done, y + done, {x + done}, [&](auto* out, const auto& in, int64_t at, int64_t count) {
+    const auto* __restrict v = in[0];
+    const auto *scale = a + done + at, *shift = b + done + at;
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) out[i] = v[i] * scale[i] + shift[i];
+  });
+}
+
 template <class T>
 void affine_of(const NormShape& s, T* y, const T* x, const compute_t<T>* scale, const compute_t<T>* shift) {
   if (s.inner == 1) {
     const int64_t together = joined_rows(s, kJoined);
     const Repeated scales(scale, s.channels, together), shifts(shift, s.channels, together);
-    return over_joined_rows(s, [&](int64_t len, int64_t first) {
-      over_runs<T, 1>(len, y + first, {x + first}, [&](auto* out, const auto& in, int64_t at, int64_t n) {
-        const auto* __restrict v = in[0];
-        const auto *a = scales.data() + at, *b = shifts.data() + at;
-        HB_INDEPENDENT
-        for (int64_t i = 0; i < n; ++i) out[i] = v[i] * a[i] + b[i];
-      });
-    });
+    return over_joined_rows(
+        s, [&](int64_t len, int64_t first) { affine_run(len, y + first, x + first, scales.data(), shifts.data()); });
   }
   const int64_t rows = s.outer * s.channels, len = s.inner;
   parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(len, 1)), [&](int64_t from, int64_t to) {

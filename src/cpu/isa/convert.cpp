@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cpu/isa/bf16_lanes.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/copy_bytes.h"
 #include "cpu/isa/vec.h"
@@ -100,8 +99,6 @@ void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
       if constexpr (kIsaLevel < 4 && std::is_same_v<To, bool> &&
                     (std::is_same_v<From, double> || std::is_same_v<From, int64_t>))
         done = convert_truth(out, in, n);
-      if constexpr (std::is_same_v<To, BFloat16> && std::is_same_v<From, float>)
-        for (; kStoresBf16Lanes && done + kBf16Lanes <= n; done += kBf16Lanes) store_bf16_lanes(in + done, out + done);
       if constexpr (std::is_same_v<To, Half> && std::is_same_v<From, float>)
         store(in, out, n);
       else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, Half>)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cpu/isa/bf16_lanes.h"
 #include "cpu/isa/isa.h"
 #include "formulas/compared.h"
 
@@ -36,13 +37,6 @@ inline To convert(From v) {
   } else {
     return static_cast<To>(v);
   }
-}
-
-/// The bits of x as bf16, in arithmetic that becomes vector code.
-inline __attribute__((always_inline)) uint16_t bf16_bits(float x) {
-  const uint32_t bits = std::bit_cast<uint32_t>(x);
-  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
 }
 
 /// n consecutive elements. The compiler vectorises few loops with half types in them: these go by way of float.
@@ -79,9 +73,10 @@ inline void convert_run(To* to, const From* from, int64_t n) {
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
                        _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
   } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, BFloat16>) {
+    for (; kStoresBf16Lanes && i + kBf16Lanes <= n; i += kBf16Lanes) store_bf16_lanes(from + i, to + i);
     auto* out = reinterpret_cast<uint16_t*>(to);
     HB_INDEPENDENT
-    for (i = 0; i < n; ++i) out[i] = bf16_bits(from[i]);
+    for (int64_t k = i; k < n; ++k) out[k] = bf16_bits(from[k]);
     return;
   } else if constexpr (std::is_same_v<From, BFloat16> && std::is_same_v<To, float>) {
     const auto* in = reinterpret_cast<const uint16_t*>(from);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "cpu/isa/bf16_lanes.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/elementwise.h"
 #include "cpu/isa/formula_steps.h"

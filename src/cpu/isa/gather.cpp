@@ -32,7 +32,7 @@ struct Indexed {
 struct Pass {
   DimVector sizes;
   int64_t last, rows = 1;
-  explicit Pass(const Tensor& index) : sizes(index.impl().sizes()) {
+  explicit Pass(DimVector index_sizes) : sizes(std::move(index_sizes)) {
     if (sizes.empty()) sizes.push_back(1);
     last = sizes.back();
     for (size_t d = 0; d + 1 < sizes.size(); ++d) rows *= sizes[d];
@@ -121,7 +121,7 @@ void gather_of(const char* name, T* out, const T* in, const int64_t* index, cons
 
 void gather(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, int64_t dim) {
   if (index.numel() == 0) return;
-  const Pass p(index);
+  const Pass p(index.impl().sizes());
   const Indexed x(in, dim);
   const Operand where = operand(index);
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
@@ -187,18 +187,32 @@ void scatter_of(T* out, const int64_t* index, const T* src, const Pass& p, const
   });
 }
 
+/// The dimension along which indices are neighbours in memory, where they are not along the last one.
+size_t dim_of_neighbours(const Operand& index, const DimVector& sizes) {
+  const size_t last = index.strides.size() - 1;
+  if (sizes.empty() || sizes[last] == 1 || index.last() <= 1) return last;
+  for (size_t d = 0; d < last; ++d)
+    if (sizes[d] > 1 && index.strides[d] == 1) return d;
+  return last;
+}
+
 void scatter(const char* name, const Tensor& out, const Tensor& index, const Tensor& src, int64_t dim, PutOp op) {
   if (index.numel() == 0) return;
   check_order(name, out.scalar_type(), op);
-  const Pass p(index);
-  const Indexed x(out, dim);
-  const Operand where = operand(index), from = operand(src);
+  Indexed x(out, dim);
+  Operand where = operand(index), from = operand(src);
+  DimVector sizes = index.impl().sizes();
+  // Rows go along neighbours; what is written to one place keeps its order.
+  const size_t row_dim = dim_of_neighbours(where, sizes);
+  for (DimVector* v : {&sizes, &x.others.strides, &where.strides, &from.strides})
+    if (!sizes.empty()) std::swap((*v)[row_dim], v->back());
+  const Pass p(sizes);
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
   const int64_t step = p.last == 1 ? 0 : where.last();
   RowWalk walk(p, {&x.others, &where, &from}, 0);
   for (int64_t r = 0; r < p.rows; ++r, walk.next())
     check_indices(name, at + walk.offset[1], step, step == 0 ? 1 : p.last, x.size, x.dim);
-  const bool along_last = dim == static_cast<int64_t>(p.sizes.size()) - 1;
+  const bool along_last = dim == static_cast<int64_t>(row_dim);
   switch (moved_type(out.scalar_type())) {
 #define HB_CASE(T, Name)                                                                                              \
   case ScalarType::Name:                                                                                              \

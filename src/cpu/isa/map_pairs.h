@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "cpu/isa/bf16_lanes.h"
+#include "cpu/isa/convert_element.h"
 #include "cpu/isa/vec.h"
 
 namespace hb::cpu::HB_ISA {

@@ -155,8 +155,8 @@ class Reducer {
                     W* results) const {
     if (!along) return outer(scratch, in, n, b, e, results);
     const int64_t stride = l_.reduced_in[0];
-    if (same_ && stride == static_cast<int64_t>(sizeof(T)) && l_.reduced.size() == 1 && b < e && e - b <= kRun)
-      return steps_.runs(in + b * stride, l_.kept_in[0], n, e - b, far_, results);
+    if (l_.reduced.size() == 1 && b < e && e - b <= kRun && lies_together())
+      return runs(in + b * stride, l_.kept_in[0], n, e - b, far_, results);
     // A run of each result after the other, in the order of memory where results lie nearer than runs do.
     if (l_.reduced.size() > 1 && std::abs(l_.kept_in[0]) < std::abs(l_.reduced_in[1]))
       return inner_runs(scratch, in, n, b, e, results);
@@ -177,23 +177,28 @@ class Reducer {
   /// `total` with n elements taken in.
   W inner_run(Scratch<T>& scratch, const char* p, int64_t n, bool far, W total) const {
     const int64_t stride = l_.reduced_in[0];
-    const bool direct = same_ && stride == static_cast<int64_t>(sizeof(T)),
-               halves = bf16_ && stride == static_cast<int64_t>(sizeof(uint16_t));
-    const int64_t most = direct || halves ? kRun : kBuffer;
+    const bool direct = lies_together();
+    const int64_t most = direct ? kRun : kBuffer;
     for (int64_t i = 0; i < n; i += most) {
       const int64_t m = std::min(most, n - i);
-      if (halves) {
-        total =
-            steps_.merge(total, static_cast<W>(steps_.run_bf16(reinterpret_cast<const uint16_t*>(p + i * stride), m)));
-        continue;
-      }
-      const T* x =
-          direct ? reinterpret_cast<const T*>(p + i * stride) : load(scratch.buffer, p + i * stride, stride, m);
+      const char* const x = p + i * stride;
       W part;
-      steps_.runs(reinterpret_cast<const char*>(x), 0, 1, m, far && direct, &part);
+      if (direct)
+        runs(x, 0, 1, m, far, &part);
+      else
+        steps_.runs(reinterpret_cast<const char*>(load(scratch.buffer, x, stride, m)), 0, 1, m, false, &part);
       total = steps_.merge(total, part);
     }
     return total;
+  }
+
+  /// Whether what is reduced are neighbours in memory, of T or bf16: then runs() reduces them where they lie.
+  bool lies_together() const {
+    return (same_ || bf16_) && l_.reduced_in[0] == static_cast<int64_t>(element_size(l_.in_dtype));
+  }
+  /// Results of `rows` runs of n, which begin `step` bytes apart.
+  void runs(const char* x, int64_t step, int64_t rows, int64_t n, bool far, W* results) const {
+    bf16_ ? steps_.runs_bf16(x, step, rows, n, results) : steps_.runs(x, step, rows, n, far, results);
   }
 
   const T* load(T* to, const char* from, int64_t stride, int64_t n) const {

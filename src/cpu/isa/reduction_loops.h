@@ -22,7 +22,7 @@ struct Steps {
   void (*fold_rows)(W* rows, int64_t count, int64_t n);
   void (*short_rows)(const T* x, int64_t count, int64_t n, bool far, W* results);
   // of bf16, where T is float
-  float (*run_bf16)(const uint16_t* x, int64_t n) = nullptr;
+  void (*runs_bf16)(const char* x, int64_t step, int64_t rows, int64_t n, W* results) = nullptr;
   void (*rows_bf16)(float* acc, const uint16_t* const* x, int count, int64_t n) = nullptr;
 };
 
@@ -74,12 +74,20 @@ void reduce_runs(const char* x, int64_t step, int64_t rows, int64_t n, bool far,
   }
 }
 
+template <ReduceOp op>
+void reduce_runs_bf16(const char* x, int64_t step, int64_t rows, int64_t n, double* results) {
+  for (int64_t k = 0; k < rows; ++k) {
+    const float run = reduce_run_bf16<op>(reinterpret_cast<const uint16_t*>(x + k * step), n);
+    results[k] = merge<op, double>(start<op, float>(), static_cast<double>(run));
+  }
+}
+
 template <ReduceOp op, class T>
 Steps<T> steps() {
   using W = typename Steps<T>::W;
   Steps<T> s{start<op, T>(),    reduce_runs<op, T>, reduce_rows<op, T>,      merge<op, W>,
              merge_rows<op, T>, fold_rows<op, T>,   reduce_short_rows<op, T>};
-  if constexpr (std::is_same_v<T, float>) s.run_bf16 = reduce_run_bf16<op>, s.rows_bf16 = reduce_rows_bf16<op>;
+  if constexpr (std::is_same_v<T, float>) s.runs_bf16 = reduce_runs_bf16<op>, s.rows_bf16 = reduce_rows_bf16<op>;
   return s;
 }
 

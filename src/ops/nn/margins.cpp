@@ -34,17 +34,21 @@ struct Row {
 /// The sum of max(0, base + x[k]), or of its squares, in lanes of which the compiler makes vectors; NaN is kept.
 template <bool squared = false, class T>
 double sum_above(T base, const T* x, int64_t n) {
-  constexpr int64_t kLanes = 16;
-  T lane[kLanes] = {};
+  constexpr int64_t kLanes = 64 / sizeof(T);
   const auto above = [base](T v) {
     const T z = base + v < 0 ? T(0) : base + v;
     return squared ? z * z : z;
   };
   int64_t k = 0;
-  for (; k + kLanes <= n; k += kLanes)
-    for (int64_t j = 0; j < kLanes; ++j) lane[j] += above(x[k + j]);
   double total = 0;
-  for (const T sum : lane) total += static_cast<double>(sum);
+  if (n >= kLanes) {
+    T lane[kLanes] = {};
+    for (; k + kLanes <= n; k += kLanes)
+      for (int64_t j = 0; j < kLanes; ++j) lane[j] += above(x[k + j]);
+    for (int64_t width = kLanes / 2; width > 0; width /= 2)
+      for (int64_t j = 0; j < width; ++j) lane[j] += lane[j + width];
+    total = static_cast<double>(lane[0]);
+  }
   for (; k < n; ++k) total += static_cast<double>(above(x[k]));
   return total;
 }
@@ -53,7 +57,7 @@ template <class T>
 void losses_of_rows(const Tensor& x, const Tensor& t, Tensor& out) {
   const int64_t classes = x.size(1);
   Row<T> row{x.data_ptr<T>(), t.data_ptr<int64_t>(), classes};
-  for (int64_t i = 0; i < x.size(0); ++i, row.x += classes, row.labels += classes) {
+  for (int64_t i = 0, rows = x.size(0); i < rows; ++i, row.x += classes, row.labels += classes) {
     row.sort_out();
     double sum = 0;
     for (int64_t l = 0; l < row.count; ++l)
@@ -69,7 +73,7 @@ void gradients_of_rows(const Tensor& x, const Tensor& t, const Tensor& g, Tensor
   Row<T> row{x.data_ptr<T>(), t.data_ptr<int64_t>(), classes};
   T* to = out.data_ptr<T>();
   std::vector<int32_t> pairs;
-  for (int64_t i = 0; i < x.size(0); ++i, row.x += classes, row.labels += classes, to += classes) {
+  for (int64_t i = 0, rows = x.size(0); i < rows; ++i, row.x += classes, row.labels += classes, to += classes) {
     row.sort_out();
     const T share = g.data_ptr<T>()[i] / static_cast<T>(classes);
     pairs.assign(row.others.size(), 0);
@@ -92,12 +96,14 @@ template <class T>
 void losses_of_classes(const Tensor& x, const Tensor& t, const ClassMargins& how, Tensor& out) {
   const int64_t classes = x.size(1);
   const T *row = x.data_ptr<T>(), *weight = how.weight.defined() ? how.weight.data_ptr<T>() : nullptr;
+  const int64_t* const labels = t.data_ptr<int64_t>();
+  T* const to = out.data_ptr<T>();
   const auto sum = how.squared ? sum_above<true, T> : sum_above<false, T>;
-  for (int64_t i = 0; i < x.size(0); ++i, row += classes) {
-    const int64_t own = t.data_ptr<int64_t>()[i];
+  for (int64_t i = 0, rows = x.size(0); i < rows; ++i, row += classes) {
+    const int64_t own = labels[i];
     const T base = static_cast<T>(how.margin) - row[own];
     const double total = sum(base, row, own) + sum(base, row + own + 1, classes - own - 1);
-    out.data_ptr<T>()[i] = static_cast<T>(total) * (weight ? weight[own] : T(1)) / static_cast<T>(classes);
+    to[i] = static_cast<T>(total) * (weight ? weight[own] : T(1)) / static_cast<T>(classes);
   }
 }
 
@@ -105,11 +111,13 @@ template <class T>
 void gradients_of_classes(const Tensor& x, const Tensor& t, const ClassMargins& how, const Tensor& g, Tensor& out) {
   const int64_t classes = x.size(1);
   const T *row = x.data_ptr<T>(), *weight = how.weight.defined() ? how.weight.data_ptr<T>() : nullptr;
+  const int64_t* const labels = t.data_ptr<int64_t>();
+  const T* const grads = g.data_ptr<T>();
   T* to = out.data_ptr<T>();
-  for (int64_t i = 0; i < x.size(0); ++i, row += classes, to += classes) {
-    const int64_t own = t.data_ptr<int64_t>()[i];
+  for (int64_t i = 0, rows = x.size(0); i < rows; ++i, row += classes, to += classes) {
+    const int64_t own = labels[i];
     const T base = static_cast<T>(how.margin) - row[own];
-    const T share = g.data_ptr<T>()[i] * (weight ? weight[own] : T(1)) / static_cast<T>(classes);
+    const T share = grads[i] * (weight ? weight[own] : T(1)) / static_cast<T>(classes);
     for (int64_t k = 0; k < classes; ++k) {
       const T z = base + row[k];
       to[k] = z <= 0 ? T(0) : how.squared ? 2 * z * share : share;
