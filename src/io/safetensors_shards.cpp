@@ -135,7 +135,7 @@ void save_sharded_safetensors(const std::string& index_path, const NamedTensors&
   Json map = Json::object();
   uint64_t total = 0;
   for (size_t i = 0; i < shards.size(); ++i) {
-    char number[32];
+    char number[48];
     std::snprintf(number, sizeof number, "-%05zu-of-%05zu", i + 1, shards.size());
     const std::string path = stem + number + std::string(kEnding);
     for (const auto& [name, tensor] : shards[i]) {
