@@ -42,8 +42,10 @@ void make_dense_rows(GemmMatrix& x, int64_t rows, int64_t cols) {
   if (x.col == 1 || cols == 1) return;
   auto* out = static_cast<Complex<T>*>(scratch_buffer(Scratch::parts_a, rows * cols * sizeof(Complex<T>)));
   const auto* in = static_cast<const Complex<T>*>(x.data);
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < cols; ++j) out[i * cols + j] = in[i * x.row + j * x.col];
+  parallel_for(0, rows, std::max<int64_t>(1, kGrain / cols), [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i)
+      for (int64_t j = 0; j < cols; ++j) out[i * cols + j] = in[i * x.row + j * x.col];
+  });
   x = matrix(out, cols, 1);
 }
 

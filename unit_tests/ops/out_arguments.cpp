@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <halfbridge/engine.h>
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -52,6 +54,62 @@ TEST(OutArguments, HaveTheResultsShapeAndDtype) {
   EXPECT_THROW(hb::exp_out(whole, counted(5)), hb::Error);
   Tensor out = hb::empty({5}, hb::kFloat);
   EXPECT_THROW(hb::mul_out(out, counted(5), counted(4)), hb::Error);
+}
+
+// Of functions that compute a new tensor first, which may give its memory to `out`.
+using Into = std::function<void(Tensor&)>;
+const Tensor kSquare = counted(16).reshape({4, 4});
+const std::vector<std::pair<const char*, Into>> kComputedAnew{
+    {"mm", [](Tensor& out) { hb::mm_out(out, kSquare, kSquare); }},
+    {"matmul", [](Tensor& out) { hb::matmul_out(out, kSquare, kSquare.t()); }},
+    {"cumsum", [](Tensor& out) { hb::cumsum_out(out, kSquare, 1); }},
+    {"cat",
+     [](Tensor& out) {
+       hb::cat_out(out, {kSquare.narrow(0, 0, 1), kSquare.narrow(0, 1, 3)}, 0);
+     }},
+    {"clamp", [](Tensor& out) { hb::clamp_out(out, kSquare, 3, 9); }}};
+
+TEST(OutArguments, KeepTheirMemoryWhereSomebodyKnowsIt) {
+  for (const auto& [name, into] : kComputedAnew) {
+    Tensor fresh, addressed = hb::zeros({4, 4}, hb::kFloat), viewed = hb::zeros({4, 4}, hb::kFloat),
+                  turned = hb::zeros({4, 4}, hb::kFloat).t(), stored = hb::zeros({4, 4}, hb::kFloat);
+    into(fresh);
+    const void* const memory = addressed.data_ptr();
+    into(addressed);
+    EXPECT_EQ(addressed.data_ptr(), memory) << name;
+    EXPECT_EQ(values(addressed), values(fresh)) << name;
+    const Tensor row = viewed.select(0, 2);
+    const auto version = viewed._version();
+    into(viewed);
+    EXPECT_EQ(values(row), values(fresh.select(0, 2))) << name;
+    EXPECT_EQ(viewed._version(), version + 1) << name;
+    into(turned);
+    EXPECT_EQ(values(turned), values(fresh)) << name;
+    EXPECT_EQ(turned.strides().vec(), (std::vector<int64_t>{1, 4})) << name;
+    const hb::Storage held = stored.storage();
+    into(stored);
+    EXPECT_TRUE(held.is_alias_of(stored.storage())) << name;
+    EXPECT_EQ(values(stored), values(fresh)) << name;
+  }
+}
+
+TEST(OutArguments, AreSeenToChangeByWhatKeptThem) {
+  for (const auto& [name, into] : kComputedAnew) {
+    Tensor w = hb::ones({4, 4}, hb::kFloat).set_requires_grad(true), out = hb::ones({4, 4}, hb::kFloat);
+    const Tensor sum = (w * out).sum();
+    into(out);
+    EXPECT_THROW(sum.backward(), hb::Error) << name;
+  }
+}
+
+TEST(OutArguments, ShareNothingWithOperands) {
+  const Tensor x = counted(6);
+  Tensor out = hb::zeros({6}, hb::kFloat);
+  hb::cat_out(out, {x}, 0);
+  out.fill_(7);
+  EXPECT_EQ(values(x), values(counted(6)));
+  hb::cat_out(out, {out.narrow(0, 3, 3), x.narrow(0, 0, 3)}, 0);  // a part of it is read
+  EXPECT_EQ(values(out), (std::vector<float>{7, 7, 7, 0, 1, 2}));
 }
 
 TEST(OutArguments, TakePartInNoGraph) {
