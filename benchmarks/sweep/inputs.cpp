@@ -33,6 +33,8 @@ Tensor images(int64_t n, torch::Dtype dtype) {
   const int64_t side = n <= 32 ? 4 : n <= 256 ? 16 : 32;
   return any({n * n / (16 * side * side), 16, side, side}, dtype);
 }
+Tensor half_grid(int64_t n, torch::Dtype dtype) { return any({n / 2, n / 2}, dtype); }
+Tensor stack_of_medium(int64_t n, torch::Dtype dtype) { return any({n / 8, 32, 32}, dtype); }
 Tensor sequence(int64_t n, torch::Dtype dtype) { return any({8, n / 8, 64}, dtype); }
 
 std::vector<std::pair<std::string, std::vector<Row>>> families() {

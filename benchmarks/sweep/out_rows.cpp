@@ -14,8 +14,6 @@
 namespace sweep {
 namespace {
 
-Tensor half_grid(int64_t n, torch::Dtype dtype) { return any({n / 2, n / 2}, dtype); }
-Tensor stack_of_medium(int64_t n, torch::Dtype dtype) { return any({n / 8, 32, 32}, dtype); }
 Tensor double_grid(int64_t n, torch::Dtype dtype) { return any({2 * n, n}, dtype); }
 Tensor two_rows(int64_t n, torch::Dtype dtype) { return any({2, n}, dtype); }
 

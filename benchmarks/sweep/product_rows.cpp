@@ -6,8 +6,6 @@ namespace sweep {
 namespace {
 
 Tensor stack_of_small(int64_t n, torch::Dtype dtype) { return any({n * n / 64, 8, 8}, dtype); }
-Tensor stack_of_medium(int64_t n, torch::Dtype dtype) { return any({n / 8, 32, 32}, dtype); }
-Tensor half_grid(int64_t n, torch::Dtype dtype) { return any({n / 2, n / 2}, dtype); }
 Tensor thin(int64_t n, torch::Dtype dtype) { return any({n, 8}, dtype); }
 Tensor tall(int64_t n, torch::Dtype dtype) { return any({n * 4, 16}, dtype); }
 Tensor small_square(int64_t n, torch::Dtype dtype) { return any({n / 4, n / 4}, dtype); }

@@ -52,6 +52,8 @@ Tensor mask(int64_t n, torch::Dtype dtype);                  // (n, n) of bool, 
 Tensor places(int64_t n, torch::Dtype dtype);                // (n, n) of int64 below n
 Tensor indices(int64_t n, torch::Dtype dtype);               // (n) of int64 below n
 Tensor images(int64_t n, torch::Dtype dtype);                // (n / 16, 16, 4, 4) to (n / 16, 16, 32, 32)
+Tensor half_grid(int64_t n, torch::Dtype dtype);             // (n / 2, n / 2)
+Tensor stack_of_medium(int64_t n, torch::Dtype dtype);       // (n / 8, 32, 32)
 Tensor sequence(int64_t n, torch::Dtype dtype);              // (8, n / 8, 64)
 
 std::vector<Row> pointwise_rows();

@@ -190,13 +190,9 @@ void over_joined_rows(const NormShape& s, const F& fn) {
 template <class T>
 void affine_run(int64_t n, T* y, const T* x, const compute_t<T>* a, const compute_t<T>* b) {
   int64_t done = 0;
-  if constexpr (std::is_same_v<T, BFloat16>) {
-    const auto* bits = reinterpret_cast<const uint16_t*>(x);
+  if constexpr (std::is_same_v<T, BFloat16>)
     done = store_bf16_runs(
-        y, n, [=](int64_t i) __attribute__((always_inline)) {
-          return std::bit_cast<float>(uint32_t{bits[i]} << 16) * a[i] + b[i];
-        });
-  }
+        y, n, [=](int64_t i) __attribute__((always_inline)) { return widen(x[i]) * a[i] + b[i]; });
   over_runs<T, 1>(n - done, y + done, {x + done}, [&](auto* out, const auto& in, int64_t at, int64_t count) {
     const auto* __restrict v = in[0];
     const auto *scale = a + done + at, *shift = b + done + at;

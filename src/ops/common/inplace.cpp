@@ -101,14 +101,19 @@ bool sole_owner(const TensorImpl& t, int64_t owners) {
          !storage.address_shown();
 }
 
-// Its memory is that of no other tensor, and begins with it.
-bool is_loose(const TensorImpl& result) { return sole_owner(result, 1) && result.physical_offset() == 0; }
-
 bool same_visible_layout(const TensorImpl& a, const TensorImpl& b) {
   if (a.sizes() != b.sizes() || a.dtype() != b.dtype()) return false;
   const auto visible_contiguous = [](const TensorImpl& t) { return t.physically_contiguous() || t.is_deferred(); };
   if (visible_contiguous(a) && visible_contiguous(b)) return true;
   return !a.is_deferred() && !b.is_deferred() && a.physical_strides() == b.physical_strides();
+}
+
+// Whether nobody but `owners` handles sees that `self` has the memory of `result` from now on, which nothing else
+// holds.
+bool can_exchange(const TensorImpl& self, int64_t owners, const TensorImpl& result) {
+  const bool is_view = self.autograd_meta() && self.autograd_meta()->base.defined();
+  return !is_view && sole_owner(self, owners) && sole_owner(result, 1) && result.physical_offset() == 0 &&
+         same_visible_layout(self, result);
 }
 
 void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
@@ -120,9 +125,7 @@ void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
     sparse::replace(self, result);
     return;
   }
-  const bool is_view = s.autograd_meta() && s.autograd_meta()->base.defined();
-  // `self` and `old` each hold the old memory.
-  if (!is_view && sole_owner(s, 2) && is_loose(r) && same_visible_layout(s, r)) {
+  if (can_exchange(s, 2, r)) {  // `self` and `old` each hold the old memory
     s.share_data_of(r);
     // What the graph kept of the old values stays what it was.
     if (old.use_count() > 1) old.impl().part_version();
@@ -138,13 +141,10 @@ void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
   copy_kernel(self.device())(Loop({&self}, {&result}));
 }
 
-// Whether nobody sees that `out` has other memory from now on: that of a result which nothing else holds. Not on CUDA,
-// where a captured graph may know where `out` lies.
+// Not on CUDA, where a captured graph may know where `out` lies.
 bool takes_memory_of(const Tensor& out, const Tensor& result) {
-  const TensorImpl &o = out.impl(), &r = result.impl();
-  if (out.is_cuda() || out.layout() != kStrided || result.layout() != kStrided || result.use_count() != 1) return false;
-  const bool is_view = o.autograd_meta() && o.autograd_meta()->base.defined();
-  return !is_view && sole_owner(o, 1) && is_loose(r) && same_visible_layout(o, r);
+  if (out.is_cuda() || out.layout() != kStrided || result.layout() != kStrided) return false;
+  return result.use_count() == 1 && can_exchange(out.impl(), 1, result.impl());
 }
 
 }  // namespace

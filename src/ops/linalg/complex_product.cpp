@@ -56,14 +56,7 @@ Tensor product_value(const Factor& a, const Factor& b) {
 
 Tensor mv_value(const Factor& a, const Factor& x) {
   const NoGradGuard guard;
-  const Tensor column = x.x.detach().unsqueeze(1);
-  if (Tensor out = multiplied_by_device(a, {column, x.conjugate}); out.defined()) return out.view({out.size(0)});
-  // A row of parts times those of conj(x) is the real part, times those of i conj(x) the imaginary one.
-  const Tensor y = Factor{x.x, !x.conjugate}.value();
-  const Tensor columns = parts_of(y.unsqueeze(0) * one_and_i(y.options()));
-  Tensor parts = empty({a.x.size(0), 2}, columns.options());
-  product_into(parts, fold_rows(parts_of(a.value())), false, fold_rows(columns), true);
-  return view_as_complex(parts);
+  return product_value(a, {x.x.detach().unsqueeze(1), x.conjugate}).view({a.x.size(0)});
 }
 
 Tensor adjoint_of(const Tensor& x) { return conj(x).transpose(-2, -1); }

@@ -57,12 +57,13 @@ template <class T>
 void losses_of_rows(const Tensor& x, const Tensor& t, Tensor& out) {
   const int64_t classes = x.size(1);
   Row<T> row{x.data_ptr<T>(), t.data_ptr<int64_t>(), classes};
+  T* const to = out.data_ptr<T>();
   for (int64_t i = 0, rows = x.size(0); i < rows; ++i, row.x += classes, row.labels += classes) {
     row.sort_out();
     double sum = 0;
     for (int64_t l = 0; l < row.count; ++l)
       sum += sum_above(1 - row.x[row.labels[l]], row.others.data(), static_cast<int64_t>(row.others.size()));
-    out.data_ptr<T>()[i] = static_cast<T>(sum) / static_cast<T>(classes);
+    to[i] = static_cast<T>(sum) / static_cast<T>(classes);
   }
 }
 
@@ -71,11 +72,12 @@ template <class T>
 void gradients_of_rows(const Tensor& x, const Tensor& t, const Tensor& g, Tensor& out) {
   const int64_t classes = x.size(1);
   Row<T> row{x.data_ptr<T>(), t.data_ptr<int64_t>(), classes};
+  const T* const grads = g.data_ptr<T>();
   T* to = out.data_ptr<T>();
   std::vector<int32_t> pairs;
   for (int64_t i = 0, rows = x.size(0); i < rows; ++i, row.x += classes, row.labels += classes, to += classes) {
     row.sort_out();
-    const T share = g.data_ptr<T>()[i] / static_cast<T>(classes);
+    const T share = grads[i] / static_cast<T>(classes);
     pairs.assign(row.others.size(), 0);
     for (int64_t l = 0; l < row.count; ++l) {
       const T base = 1 - row.x[row.labels[l]];
