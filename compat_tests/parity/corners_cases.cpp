@@ -119,6 +119,51 @@ PARITY_CASE(corners, dimensions) {
   c.out("by a number", torch::div(bytes, torch::tensor(-10, torch::kLong), "trunc"));
 }
 
+PARITY_CASE(corners, integers_from_numbers_with_a_gradient) {
+  const Tensor x = c.leaf_in(0, 9, {3}), y = c.leaf_in(0, 9, {});
+  for (const auto t : {torch::kLong, torch::kByte, torch::kBool}) {
+    auto whole = torch::zeros({2, 3}, t);
+    whole.copy_(x);
+    whole.select(0, 1).copy_(y);
+    whole.index_put_({0, 0}, y.detach());
+    c.out("copied", whole);
+    c.value("requires grad", whole.requires_grad());
+  }
+}
+
+PARITY_CASE(corners, nothing_divided_by_zero) {
+  for (const auto t : {torch::kLong, torch::kByte}) {
+    const auto none = torch::zeros({0, 3}, t), zero = torch::zeros({}, t);
+    c.out("fmod", none.fmod(0));
+    c.out("remainder", none.remainder(zero));
+    c.out("floor_divide", none.floor_divide(zero));
+    c.out("trunc", torch::div(none, zero, "trunc"));
+    c.out("remainder_", none.clone().remainder_(0));
+  }
+}
+
+PARITY_CASE(corners, refused) {
+  const auto empty = torch::zeros({0, 0, 2}), x = c.leaf({4}), three = c.randn({3});
+  c.throws("max of no elements", [&] { empty.max(1); });
+  c.throws("argmin of no elements", [&] { empty.argmin(1); });
+  c.throws("amax of no elements", [&] { empty.amax(1); });
+  c.throws("meshgrid of two dtypes", [&] { torch::meshgrid({three, three.to(torch::kDouble)}, "ij"); });
+  c.throws("cross of two dimensions and one", [&] { torch::cross(torch::zeros({2, 3}), three, 1); });
+  const auto z = torch::complex(three, three);
+  c.throws("isin", [&] { torch::isin(z, z); });
+  c.throws("nansum", [&] { torch::nansum(z); });
+  // What has no derivative says so, where one is asked for.
+  const auto refused = [&](const std::string& name, const Tensor& y) {
+    c.value(name, y.requires_grad());
+    c.throws(name, [&] { y.sum().backward(); });
+  };
+  refused("heaviside", torch::heaviside(x, torch::ones({})));
+  refused("nextafter", torch::nextafter(x, torch::ones({})));
+  refused("unique", std::get<0>(torch::_unique2(x)));
+  refused("unique_dim", std::get<0>(torch::unique_dim(x, 0)));
+  refused("unique_consecutive", std::get<0>(torch::unique_consecutive(x)));
+}
+
 PARITY_CASE(corners, complex) {
   const auto z =
       torch::complex(torch::tensor({0., 3., -1.}, torch::kDouble), torch::tensor({0., 4., 0.}, torch::kDouble));

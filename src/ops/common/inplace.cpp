@@ -152,7 +152,9 @@ bool takes_memory_of(const Tensor& out, const Tensor& result) {
 Tensor& inplace(const char* name, Tensor& self, const std::function<Tensor(const Tensor&)>& compute,
                 const std::function<void(Tensor&)>& direct, std::initializer_list<const Tensor*> others) {
   check_inplace(name, self);
-  const bool track = GradMode::is_enabled() && any_requires_grad(self, others);
+  // What is no floating or complex number has no gradient, whatever is written there.
+  const bool track =
+      GradMode::is_enabled() && is_differentiable_type(self.scalar_type()) && any_requires_grad(self, others);
   if (track && self.is_view()) history::check_origin(*self.impl().autograd_meta(), "is being");
   if (direct && !track) {
     direct(self);

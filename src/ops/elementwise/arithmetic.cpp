@@ -238,7 +238,7 @@ Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_v
     HB_CHECK(t != kBool, "[div] rounding mode 'trunc' is not supported for dtype Bool");
     const auto x = giving_way(t, a);
     const auto y = giving_way(t, b);
-    if (is_integral_type(t, true)) ops::check_no_zero("div", y);
+    if (is_integral_type(t, true)) ops::check_no_zero("div", a, y);
     out = ops::launch_new("div", trunc_divide_formula, compute_type(t), t, {x, y});
   }
   if constexpr (std::is_same_v<B, Tensor>) {

@@ -52,10 +52,10 @@ Plan plan_of(const char* name, Domain domain, ScalarType t) {
 }
 
 /// What integers alone must fulfil.
-void check_integers(const char* name, const FormulaKernel& formula, ScalarType t, const Input& b) {
+void check_integers(const char* name, const FormulaKernel& formula, ScalarType t, const Tensor& a, const Input& b) {
   if (&formula == &floor_divide_formula || &formula == &fmod_formula || &formula == &remainder_formula) {
     HB_CHECK(t != kBool, "[", name, "] is not supported for dtype Bool");
-    ops::check_no_zero(name, b);
+    ops::check_no_zero(name, a, b);
   } else if (&formula == &pow_formula) {
     HB_CHECK(t != kBool, "[pow] is not supported for dtype Bool");
     HB_CHECK(b.tensor || b.number.toLong() >= 0, "[pow] Integers to negative integer powers are not allowed.");
@@ -92,7 +92,7 @@ Tensor forward(const char* name, const FormulaKernel& formula, Domain domain, co
     return ops::launch_new(name, formula, p.compute, p.result,
                            {comparable(domain, t, a, held_a), comparable(domain, t, b, held_b)});
   const Input x = in_dtype(t, a, held_a), y = in_dtype(t, b, held_b);
-  check_integers(name, formula, t, y);
+  check_integers(name, formula, t, a, y);
   return ops::launch_new(name, formula, p.compute, p.result, {x, y});
 }
 
@@ -105,7 +105,7 @@ Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain d
   if (HB_LIKELY(p.compute != kLong))
     return ops::launch_inplace(name, formula, p.compute, result, a, {a, comparable(domain, t, b, held)});
   const Input y = in_dtype(t, b, held);
-  check_integers(name, formula, t, y);
+  check_integers(name, formula, t, a, y);
   return ops::launch_inplace(name, formula, p.compute, result, a, {a, y});
 }
 
@@ -118,7 +118,7 @@ Tensor* forward_out(const char* name, const FormulaKernel& formula, Domain domai
   Input x = comparable(domain, t, a, held_a), y = comparable(domain, t, b, held_b);
   if (HB_UNLIKELY(p.compute == kLong)) {
     x = in_dtype(t, a, held_a), y = in_dtype(t, b, held_b);
-    check_integers(name, formula, t, y);
+    check_integers(name, formula, t, a, y);
   }
   ops::launch(formula, p.compute, out, {x, y});
   out.impl().bump_version();

@@ -10,6 +10,7 @@
 #include "ops/common/as_floating.h"
 #include "ops/common/inplace.h"
 #include "ops/common/refused_dtypes.h"
+#include "ops/common/without_gradient.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/elementwise/fused_gradients.h"
 
@@ -124,7 +125,8 @@ Tensor heaviside(const Tensor& self, const Tensor& values) {
            ", got ", values.scalar_type());
   const ScalarType t = self.scalar_type();
   HB_CHECK(!is_complex_type(t), "[heaviside] not implemented for ", t);
-  return ops::launch_new("heaviside", heaviside_formula, compute_type(t), t, {self, values});
+  return ops::without_gradient(
+      "heaviside", ops::launch_new("heaviside", heaviside_formula, compute_type(t), t, {self, values}), self, values);
 }
 Tensor& heaviside_(Tensor& self, const Tensor& values) {
   return inplace("heaviside_", self, [&](const Tensor& x) { return heaviside(x, values); });

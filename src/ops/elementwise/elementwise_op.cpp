@@ -247,7 +247,8 @@ Tensor no_gradient(const char* name, const char* of) {
   HB_NOT_SUPPORTED("[", name, "] the derivative for '", of, "' is not implemented");
 }
 
-void check_no_zero(const char* name, const Input& divisor) {
+void check_no_zero(const char* name, const Tensor& dividend, const Input& divisor) {
+  if (dividend.numel() == 0) return;                                 // so is the result
   if (divisor.tensor && divisor.tensor->device().is_cuda()) return;  // as in PyTorch: the host would have to wait
   const bool zero =
       divisor.tensor ? hb::any(hb::eq(*divisor.tensor, Scalar(0))).item().toBool() : divisor.number.toDouble() == 0;

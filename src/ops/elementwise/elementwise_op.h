@@ -63,7 +63,7 @@ Tensor floating_op(const char* name, const FormulaKernel& formula, std::initiali
 Tensor pow_number(const Tensor& base, const Scalar& exponent);
 
 /// Division of integers has no result for zero.
-void check_no_zero(const char* name, const Input& divisor);
+void check_no_zero(const char* name, const Tensor& dividend, const Input& divisor);
 
 /// Where a gradient would be and none is known.
 [[noreturn]] Tensor no_gradient(const char* name, const char* of);

@@ -8,6 +8,7 @@
 #include "core/function_watch.h"
 #include "ops/common/as_floating.h"
 #include "ops/common/inplace.h"
+#include "ops/common/without_gradient.h"
 #include "ops/elementwise/elementwise_op.h"
 
 namespace hb {
@@ -192,9 +193,9 @@ Tensor nextafter(const Tensor& self, const Tensor& other) {
   HB_FUNCTION(nextafter, self, other);
   const ScalarType t = ops::promoted({self, other});
   HB_CHECK(is_floating_type(t), "[nextafter] expected a floating point dtype, got ", t);
-  NoGradGuard no_grad;
-  if (is_half_type(t)) return next_half(self.detach().to(t), other.detach().to(t));
-  return ops::floating_op("nextafter", nextafter_formula, {self, other});
+  const Tensor a = self.detach(), b = other.detach();
+  Tensor out = is_half_type(t) ? next_half(a.to(t), b.to(t)) : ops::floating_op("nextafter", nextafter_formula, {a, b});
+  return ops::without_gradient("nextafter", out, self, other);
 }
 Tensor& nextafter_(Tensor& self, const Tensor& other) {
   return inplace("nextafter_", self, [&](const Tensor& x) { return nextafter(x, other); });

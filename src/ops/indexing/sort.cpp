@@ -266,13 +266,14 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_u
   HB_DEFINED(isin, elements, test_elements);
   if (invert) return isin(elements, test_elements).logical_not();
   for (const Tensor* x : {&elements, &test_elements})
-    HB_CHECK(x->scalar_type() != kBool, "[isin] Unsupported input type encountered for isin(): Bool");
+    HB_CHECK(x->scalar_type() != kBool && !x->is_complex(),
+             "[isin] Unsupported input type encountered for isin(): ", x->scalar_type());
   const ScalarType t = promote_types(elements.scalar_type(), test_elements.scalar_type());
   if (test_elements.numel() == 0) return zeros(elements.sizes(), elements.options().dtype(kBool));
   const Tensor tests = test_elements.detach().reshape(-1).to(t), x = elements.detach().to(t);
   // A pass for each of a few values takes less time than a search for each element; of a device's launches a search has
-  // few. Complex numbers have no order to search by.
-  if (is_complex_type(t) || tests.numel() < (x.is_cuda() ? 3 : 10 * std::pow(static_cast<double>(x.numel()), 0.145))) {
+  // few.
+  if (tests.numel() < (x.is_cuda() ? 3 : 10 * std::pow(static_cast<double>(x.numel()), 0.145))) {
     Tensor found = x == tests[0];
     for (int64_t i = 1; i < tests.numel(); ++i) found.bitwise_or_(x == tests[i]);
     return found;

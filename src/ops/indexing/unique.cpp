@@ -8,6 +8,7 @@
 
 #include "backend/distinct.h"
 #include "backend/sort.h"
+#include "ops/common/without_gradient.h"
 
 namespace hb {
 namespace {
@@ -55,8 +56,8 @@ Distinct runs_of(const Tensor& line, bool want_inverse, bool want_counts) {
   if (want_inverse) d.inverse = empty({line.numel()}, places);
   if (want_counts) d.counts = empty({line.numel()}, places);
   const int64_t runs = distinct_kernel(line.device())(d.values, d.inverse, d.counts, line);
-  d.values = d.values.narrow(0, 0, runs);
-  if (want_counts) d.counts = d.counts.narrow(0, 0, runs);
+  d.values = d.values.narrow(0, 0, runs).variable_data();
+  if (want_counts) d.counts = d.counts.narrow(0, 0, runs).variable_data();
   return d;
 }
 
@@ -93,7 +94,6 @@ Tensor lexicographic_order(const Tensor& rows) {
 }  // namespace
 
 std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool, bool return_inverse, bool return_counts) {
-  NoGradGuard no_history;
   const Tensor flat = self.detach().reshape(-1);
   Tensor sorted, order;
   if (!return_inverse && sorted_values_kernel.available(flat.device())) {
@@ -104,7 +104,8 @@ std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool, bool retur
   }
   Distinct d = runs_of(sorted, return_inverse, return_counts);
   if (return_inverse) d.inverse = empty_like(order).scatter_(0, order, d.inverse);
-  return {d.values, return_inverse ? d.inverse.reshape(self.sizes()) : none_of(flat, kLong),
+  return {ops::without_gradient("_unique2", d.values, self),
+          return_inverse ? d.inverse.reshape(self.sizes()) : none_of(flat, kLong),
           return_counts ? d.counts : none_of(flat, kLong)};
 }
 
@@ -116,7 +117,6 @@ std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted, bool return_
 // With a dimension LibTorch gives all three, whatever was asked for.
 std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, int64_t dim, bool /*return_inverse*/,
                                                           bool /*return_counts*/) {
-  NoGradGuard no_history;
   check_row_sizes(self, dim);
   const Tensor x = self.detach();
   const int64_t n = x.size(dim);
@@ -126,20 +126,19 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, in
     changed = differing_neighbours(rows);
   }
   const Distinct d = from_runs(run_starts(changed, n), arange(n, x.options().dtype(kLong)), true, true);
-  return {x.index_select(dim, d.values), d.inverse, d.counts};
+  return {ops::without_gradient("unique_dim_consecutive", x.index_select(dim, d.values), self), d.inverse, d.counts};
 }
 
 std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts,
                                                       std::optional<int64_t> dim) {
   if (dim) return unique_dim_consecutive(self, *dim, return_inverse, return_counts);
-  NoGradGuard no_history;
   const Distinct d = runs_of(self.detach().reshape(-1).contiguous(), return_inverse, return_counts);
   const Tensor none = none_of(self, kLong);
-  return {d.values, return_inverse ? d.inverse.reshape(self.sizes()) : none, return_counts ? d.counts : none};
+  return {ops::without_gradient("unique_consecutive", d.values, self),
+          return_inverse ? d.inverse.reshape(self.sizes()) : none, return_counts ? d.counts : none};
 }
 
 std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) {
-  NoGradGuard no_history;
   check_row_sizes(self, dim);
   const int64_t n = self.size(dim);
   const Tensor rows = self.detach().movedim(dim, 0).reshape({n, n ? self.numel() / n : 0});
@@ -148,7 +147,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, b
   Tensor changed = none_of(self, kBool);
   if (n > 1) changed = differing_neighbours(sorted);
   const Distinct d = from_runs(run_starts(changed, n), order, true, true);
-  return {self.detach().index_select(dim, d.values), d.inverse, d.counts};
+  return {ops::without_gradient("unique_dim", self.detach().index_select(dim, d.values), self), d.inverse, d.counts};
 }
 
 }  // namespace hb

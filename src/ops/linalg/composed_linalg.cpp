@@ -20,11 +20,7 @@ Tensor count_above(const Tensor& values, double relative, double absolute) {
 }
 }  // namespace
 
-Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
-  HB_CHECK(self.dim() == other.dim(), "[linalg_cross] expected inputs of the same number of dimensions, got ",
-           self.dim(), " and ", other.dim());
-  return cross(self, other, dim);
-}
+Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) { return cross(self, other, dim); }
 
 Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
   HB_AUTOCAST(linalg_vecdot, half, half, x, y, dim);

@@ -82,12 +82,13 @@ Tensor cross_values(const Tensor& a, const Tensor& b, int64_t d) {
 
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
   HB_AUTOCAST(cross, closed, widest, self, other, dim);
+  HB_CHECK(self.dim() == other.dim(), "[cross] inputs must have the same number of dimensions, got ", self.sizes(),
+           " and ", other.sizes());
   const auto both = broadcast_tensors({self, other});
   int64_t d = dim.value_or(-1);
   if (!dim) HB_WARN_ONCE("Using torch.cross without specifying the dim arg is deprecated.");
   if (!dim) {  // the first one of self as it is given
     for (d = 0; d < self.dim() && self.size(d) != 3;) ++d;
-    d += both[0].dim() - self.dim();
   }
   HB_CHECK(d < both[0].dim(), "[cross] no dimension of size 3 in input: got ", self.sizes(), " and ", other.sizes());
   HB_CHECK(both[0].size(d) == 3, "[cross] inputs dimension ", d, " must have length 3. Got ", self.size(d), " and ",

@@ -46,12 +46,11 @@ Tensor recorded(const char* node, Tensor out, const Tensor& self, uint64_t mask,
 
 Tensor value_of_all(const char* name, const char* node, const Tensor& self, uint64_t mask, bool keepdim, ReduceOp op,
                     bool whole = false) {
-  HB_CHECK_INDEX(
-      ops::reduced_count(self, mask) > 0 || self.numel() > 0 || ops::reduced_result(self, mask, kBool).numel() == 0,
-      "[", name, "] Expected reduction dim ",
-      whole || ops::reduced_count(self, mask) == self.numel() ? "to be specified for input.numel() == 0, got shape "
-                                                              : "to have non-zero size, got shape ",
-      self.sizes());
+  HB_CHECK_INDEX(ops::reduced_count(self, mask) > 0, "[", name, "] Expected reduction dim ",
+                 whole || ops::reduced_count(self, mask) == self.numel()
+                     ? "to be specified for input.numel() == 0, got shape "
+                     : "to have non-zero size, got shape ",
+                 self.sizes());
   const ScalarType t = self.scalar_type();
   return recorded(node, ops::run_reduction(self, mask, keepdim, t, t, {op}), self, mask, keepdim, whole);
 }
@@ -70,12 +69,12 @@ struct Found {
 Found find_along(const char* name, const Tensor& self, int64_t dim, bool keepdim, bool largest, bool want_values) {
   const int64_t d = geometry::wrap_dim(name, dim, self.dim());
   const uint64_t mask = ops::reduced_dim(name, dim, self.dim());
+  HB_CHECK_INDEX(self.dim() == 0 || self.sizes()[d] != 0, "[", name, "] Expected reduction dim ", d,
+                 " to have non-zero size, got shape ", self.sizes());
   Found f;
   f.indices = ops::reduced_result(self, mask, kLong);
   if (want_values) f.values = ops::reduced_result(self, mask, self.scalar_type());
   if (f.indices.numel() > 0) {
-    HB_CHECK_INDEX(self.dim() == 0 || self.sizes()[d] != 0, "[", name, "] Expected reduction dim ", d,
-                   " to have non-zero size, got shape ", self.sizes());
     const Tensor x = self.detach().contiguous();
     extremum_kernel(self.device())(f.values, f.indices, x, ops::lines_of(x, d), largest);
   }

@@ -102,6 +102,7 @@ Tensor sum_to(const Tensor& self, IntArrayRef shape) {
 
 Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   HB_FUNCTION(nansum, self, dim, keepdim, dtype);
+  HB_CHECK(!self.is_complex(), "[nansum] does not support complex inputs");
   const uint64_t mask = ops::reduced_dims("nansum", dim, self.dim());
   const ScalarType t = sum_dtype(self, dtype);
   if (!is_floating_type(t)) return sum_masked("SumBackward1", self, mask, keepdim, dtype);

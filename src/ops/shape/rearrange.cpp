@@ -229,6 +229,8 @@ std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
   if (swap) std::swap(axes[0], axes[1]);
   DimVector sizes;
   for (const Tensor& t : axes) {
+    HB_CHECK(t.scalar_type() == axes[0].scalar_type(), "[meshgrid] expects all tensors to have the same dtype, got ",
+             t.scalar_type(), " and ", axes[0].scalar_type());
     HB_CHECK(t.dim() <= 1, "[meshgrid] Expected 0D or 1D tensor in the tensor list but got: ", t.sizes());
     sizes.push_back(t.numel());
   }
