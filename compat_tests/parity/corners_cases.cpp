@@ -139,6 +139,7 @@ PARITY_CASE(corners, nothing_divided_by_zero) {
     c.out("floor_divide", none.floor_divide(zero));
     c.out("trunc", torch::div(none, zero, "trunc"));
     c.out("remainder_", none.clone().remainder_(0));
+    c.out("cumulative_trapezoid", torch::cumulative_trapezoid(none, 0.5, 0));
   }
 }
 
@@ -174,6 +175,15 @@ PARITY_CASE(corners, complex) {
   c.out("its gradient",
         torch::view_as_real(torch::autograd::grad({torch::abs(torch::pow(power, 0)).sum()}, {power})[0]));
   c.out("ldexp", torch::view_as_real(torch::ldexp(c.randn({3}, torch::kDouble), z)));
+  c.out("running sum in integers", torch::cumsum(z, 0, torch::kInt));
+  c.out("isclose", torch::isclose(z, z + 1e-9));
+  c.out("isclose of other imaginary parts", torch::isclose(z, z.conj()));
+  c.value("allclose of other imaginary parts", torch::allclose(z, z.conj()));
+  const auto odd = torch::complex(c.special(), c.special().flip({0}));
+  c.out("isclose of infinities", torch::isclose(odd, odd, 1e-5, 1e-8, false));
+  c.out("isclose of NaN", torch::isclose(odd, odd, 1e-5, 1e-8, true));
+  const auto large = torch::tensor(List{1, 0}) + (int64_t{1} << 60);
+  c.out("isclose of integers", torch::isclose(large, large.flip({0}), 0, 0));
   c.out("mean of the real parts", z.mean(List{0}, false, torch::kDouble));
   for (const double p : {1., 2., 3., 0.5}) {
     auto x = z.clone().requires_grad_();

@@ -10,6 +10,16 @@
 #include "ops/elementwise/elementwise_op.h"
 
 namespace hb {
+namespace {
+
+// The formula is one of real numbers.
+Tensor complex_isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  const Tensor apart = (a - b).abs();
+  Tensor close = (a == b).logical_or_(isfinite(apart).logical_and_(apart <= b.abs() * rtol + atol));
+  return equal_nan ? close.logical_or_(isnan(a).logical_and_(isnan(b))) : close;
+}
+
+}  // namespace
 
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   HB_DEFINED(isclose, self, other);
@@ -18,6 +28,8 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   HB_CHECK(rtol >= 0, "[isclose] rtol must be greater than or equal to zero, but got ", rtol);
   HB_CHECK(atol >= 0, "[isclose] atol must be greater than or equal to zero, but got ", atol);
   const ScalarType t = self.scalar_type();
+  if (is_complex_type(t)) return complex_isclose(self.detach(), other.detach(), rtol, atol, equal_nan);
+  if (rtol == 0 && atol == 0 && is_integral_type(t, true)) return eq(self, other);  // doubles do not hold all of them
   const ScalarType compute = is_floating_type(t) ? compute_type(t) : kDouble;
   const double p[] = {rtol, atol, equal_nan ? 1.0 : 0.0};
   return ops::launch_new("isclose", isclose_formula, compute, kBool, {self, other}, p);

@@ -70,7 +70,7 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
   HB_AUTOCAST(cumsum, as_is, fp32_dtype, self, dim, dtype);
   const int64_t d = geometry::wrap_dim("cumsum", dim, self.dim());
   if (dtype && *dtype != self.scalar_type() && (self.is_complex() || is_complex_type(*dtype)))
-    return cumsum(self.to(*dtype), dim);
+    return cumsum(self.to(*dtype), dim, dtype);
   if (self.is_complex()) return self.dim() ? view_as_complex(cumsum(view_as_real(self), d)) : self.clone();
   Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::sum);
   if (needs_grad(self) && out.is_floating_point())

@@ -1,0 +1,58 @@
+#pragma once
+// A table of functions that are called with random arguments, written against torch:: alone: one source, two builds.
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace random_calls {
+
+using torch::Tensor;
+using Tensors = std::vector<Tensor>;
+
+/// Numbers that a call takes beside its operands. A dimension is one of the first operand's more often than not.
+struct Parameters {
+  int64_t dim, other_dim;
+  int64_t any;    // -3 to 3
+  int64_t count;  // 0 to 3
+  double norm;    // 0 to 3
+  bool keepdim, flag;
+};
+
+struct Call {
+  std::string text;
+  int operands;
+  std::function<Tensors(const Tensor& x, const Tensor& y, const Parameters& p)> function;
+};
+
+/// All calls, in no order.
+std::vector<Call>& calls();
+
+inline Tensors results(Tensor t) { return {std::move(t)}; }
+inline Tensors results(Tensors list) { return list; }
+inline Tensors results(bool flag) { return {torch::tensor(flag)}; }
+template <class... Ts>
+Tensors results(const std::tuple<Ts...>& t) {
+  return std::apply([](const auto&... each) { return Tensors{each...}; }, t);
+}
+
+struct Added {
+  Added(const char* text, int operands, decltype(Call::function) function) {
+    calls().push_back({text, operands, std::move(function)});
+  }
+};
+
+}  // namespace random_calls
+
+// ONE(expression of x and p), TWO(expression of x, y and p): its text is its name.
+#define RANDOM_CALL(operands, line, ...)                                                   \
+  static const random_calls::Added added_##line(                                           \
+      #__VA_ARGS__, operands,                                                              \
+      []([[maybe_unused]] const torch::Tensor& x, [[maybe_unused]] const torch::Tensor& y, \
+         [[maybe_unused]] const random_calls::Parameters& p) { return random_calls::results(__VA_ARGS__); });
+#define RANDOM_CALL_AT(operands, line, ...) RANDOM_CALL(operands, line, __VA_ARGS__)
+#define ONE(...) RANDOM_CALL_AT(1, __COUNTER__, __VA_ARGS__)
+#define TWO(...) RANDOM_CALL_AT(2, __COUNTER__, __VA_ARGS__)
