@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace random_calls {
@@ -48,11 +49,11 @@ struct Added {
 }  // namespace random_calls
 
 // ONE(expression of x and p), TWO(expression of x, y and p): its text is its name.
-#define RANDOM_CALL(operands, line, ...)                                                   \
-  static const random_calls::Added added_##line(                                           \
+#define RANDOM_CALL(operands, number, ...)                                                 \
+  static const random_calls::Added added_##number(                                         \
       #__VA_ARGS__, operands,                                                              \
       []([[maybe_unused]] const torch::Tensor& x, [[maybe_unused]] const torch::Tensor& y, \
          [[maybe_unused]] const random_calls::Parameters& p) { return random_calls::results(__VA_ARGS__); });
-#define RANDOM_CALL_AT(operands, line, ...) RANDOM_CALL(operands, line, __VA_ARGS__)
+#define RANDOM_CALL_AT(operands, number, ...) RANDOM_CALL(operands, number, __VA_ARGS__)
 #define ONE(...) RANDOM_CALL_AT(1, __COUNTER__, __VA_ARGS__)
 #define TWO(...) RANDOM_CALL_AT(2, __COUNTER__, __VA_ARGS__)

@@ -86,23 +86,24 @@ def main():
     counts = collections.Counter()
     found = collections.defaultdict(list)
     for a, b in zip(ours, theirs):
-        _, call, arguments, ours_gave = a.split("\t")
-        kind = kind_of(arguments, ours_gave, b.split("\t")[3])
+        a, b = a.split("\t"), b.split("\t")
+        if a[:2] != b[:2]:
+            sys.exit(f"error: the programs make different calls (number {a[0]}): build both again")
+        call, arguments, gave = a[1], a[2], (a[3], b[3])
+        kind = kind_of(arguments, *gave)
         if kind is None:
             counts["alike"] += 1
         elif (kind, call) in known:
             counts["known"] += 1
         else:
             counts[kind] += 1
-            found[kind, call].append((a, b))
+            found[kind, call].append((arguments, *gave))
 
     for (kind, call), rows in sorted(found.items()):
         if kind == "computes" and not options.lenient:
             continue
         print(f"{kind}: {call} ({len(rows)})")
-        _, _, arguments, ours_gave = rows[0][0].split("\t")
-        theirs_gave = rows[0][1].split("\t")[3]
-        print(f"  of{arguments}\n  Halfbridge{ours_gave}\n  LibTorch  {theirs_gave}")
+        print("  of{}\n  Halfbridge{}\n  LibTorch  {}".format(*rows[0]))
     print(f"{len(theirs)} calls: {counts['alike']} alike, {counts['known']} differ as known.tsv says, "
           f"{counts['computes']} refused by LibTorch alone, {counts['refuses']} refused by Halfbridge alone, "
           f"{counts['values']} with other results")

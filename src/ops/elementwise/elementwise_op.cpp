@@ -44,8 +44,14 @@ bool is_host_number(const char* name, const TensorImpl& in, const TensorImpl& ou
   return true;
 }
 
+/// A formula of real numbers would see the real parts alone.
+void check_parts(const char* name, ScalarType dtype, ScalarType compute) {
+  HB_CHECK(dtype == compute || !is_complex_type(dtype) || is_complex_type(compute), "[", name,
+           "] not implemented for '", toString(dtype), "'");
+}
+
 /// False where some operand is not simply numel elements in a row.
-bool make_flat(const char* name, FlatLoop& flat, Numbers& numbers, const TensorImpl& out,
+bool make_flat(const char* name, FlatLoop& flat, Numbers& numbers, ScalarType compute, const TensorImpl& out,
                std::initializer_list<Input> inputs) {
   if (!out.physically_contiguous()) return false;
   flat.outputs = 1;
@@ -64,6 +70,7 @@ bool make_flat(const char* name, FlatLoop& flat, Numbers& numbers, const TensorI
       }
       flat.data[k] = static_cast<char*>(t.raw_data());
       flat.dtype[k] = t.dtype();
+      check_parts(name, t.dtype(), compute);
     } else {
       flat.data[k] = numbers.put(k, in.number, flat.dtype[k]);
       flat.single |= 1u << k;
@@ -93,8 +100,9 @@ void run_loop(const FormulaKernel& formula, ScalarType compute, const Tensor& ou
       loop.op[k].strides = DimVector(loop.sizes.size(), 0);
       loop.numbers |= 1u << k;
       ++loop.operands;
-    } else if (is_host_number(formula.name(), in.tensor->impl(), out.impl())) {
-      loop.numbers |= 1u << k;
+    } else {
+      if (is_host_number(formula.name(), in.tensor->impl(), out.impl())) loop.numbers |= 1u << k;
+      check_parts(formula.name(), in.tensor->impl().dtype(), compute);
     }
     ++k;
   }
@@ -132,7 +140,7 @@ void launch(const FormulaKernel& formula, ScalarType compute, const Tensor& out,
   }
   FlatLoop flat;
   Numbers numbers;
-  if (make_flat(formula.name(), flat, numbers, out.impl(), inputs))
+  if (make_flat(formula.name(), flat, numbers, compute, out.impl(), inputs))
     return formula(out.impl().device())({&flat, nullptr, compute, params});
   run_loop(formula, compute, out, inputs, params);
 }

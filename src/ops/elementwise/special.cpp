@@ -193,8 +193,8 @@ Tensor nextafter(const Tensor& self, const Tensor& other) {
   HB_FUNCTION(nextafter, self, other);
   const ScalarType t = ops::promoted({self, other});
   HB_CHECK(is_floating_type(t), "[nextafter] expected a floating point dtype, got ", t);
-  const Tensor a = self.detach(), b = other.detach();
-  Tensor out = is_half_type(t) ? next_half(a.to(t), b.to(t)) : ops::floating_op("nextafter", nextafter_formula, {a, b});
+  Tensor out = is_half_type(t) ? next_half(self.detach().to(t), other.detach().to(t))
+                               : ops::floating_op("nextafter", nextafter_formula, {self, other});
   return ops::without_gradient("nextafter", out, self, other);
 }
 Tensor& nextafter_(Tensor& self, const Tensor& other) {

@@ -86,8 +86,8 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
            " and ", other.sizes());
   const auto both = broadcast_tensors({self, other});
   int64_t d = dim.value_or(-1);
-  if (!dim) HB_WARN_ONCE("Using torch.cross without specifying the dim arg is deprecated.");
   if (!dim) {  // the first one of self as it is given
+    HB_WARN_ONCE("Using torch.cross without specifying the dim arg is deprecated.");
     for (d = 0; d < self.dim() && self.size(d) != 3;) ++d;
   }
   HB_CHECK(d < both[0].dim(), "[cross] no dimension of size 3 in input: got ", self.sizes(), " and ", other.sizes());

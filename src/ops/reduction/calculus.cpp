@@ -62,14 +62,14 @@ Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
   HB_FUNCTION(cumulative_trapezoid, y, x, dim);
   const int64_t d = wrap_dim("cumulative_trapezoid", dim, y.dim(), false);
   check_samples("cumulative_trapezoid", y);
-  if (y.size(d) == 0) return y / 2;
+  if (y.size(d) == 0) return y / 2;  // of the dtype that areas have
   return ((left(y, d) + right(y, d)) * intervals("cumulative_trapezoid", y, x, d)).cumsum(d) / 2;
 }
 Tensor cumulative_trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
   HB_FUNCTION(cumulative_trapezoid, y, dx, dim);
   const int64_t d = wrap_dim("cumulative_trapezoid", dim, y.dim(), false);
   check_samples("cumulative_trapezoid", y);
-  if (y.size(d) == 0) return y / 2;
+  if (y.size(d) == 0) return y / 2;  // of the dtype that areas have
   return (left(y, d) + right(y, d)).cumsum(d) * (dx.toDouble() / 2);
 }
 
