@@ -143,6 +143,34 @@ PARITY_CASE(corners, nothing_divided_by_zero) {
   }
 }
 
+PARITY_CASE(corners, what_does_not_count) {
+  const auto m = c.randn({2, 3}), v = c.randn({3}), stack = c.randn({4, 2, 3});
+  auto nan = torch::full({2}, kNaN).requires_grad_(), square = torch::full({2, 3}, kNaN).requires_grad_();
+  c.backward("addmv", torch::addmv(nan, m, v, 0), {nan});
+  c.backward("addr", torch::addr(square, c.randn({2}), v, 0), {square});
+  c.backward("addbmm", torch::addbmm(square, stack, c.randn({4, 3, 3}), 0), {square});
+  c.out("bincount of nothing", torch::bincount(torch::zeros({0}, torch::kLong), torch::zeros({0}), 3));
+  for (const auto t : {torch::kBool, torch::kLong}) {
+    auto sum = torch::zeros({}, t);
+    c.out("sum", torch::sum_out(sum, torch::tensor({0.3, 0.2}), at::OptionalIntArrayRef(0)));
+  }
+  auto x = c.leaf({1, 2, 5}), nothing = c.leaf({0});
+  for (const List& sides : {List{-1, 2}, List{3, -4}, List{-1, -2}, List{4, -2}})
+    c.backward("reflected", torch::pad(x, sides, "reflect"), {x});
+  c.throws("reflected too far", [&] { torch::pad(x, List{-3, 5}, "reflect"); });
+  c.backward("cov", torch::cov(nothing), {nothing});
+  const auto halves = c.rand({64}, torch::kHalf, -50, 50), others = c.rand({64}, torch::kHalf, 0.5, 2);
+  c.out("truncated", torch::div(halves, others, "trunc"));
+  c.out("truncated by a number", torch::div(halves, 0.7, "trunc"));
+  const auto bytes = c.randint(0, 256, {6}, torch::kByte), below = torch::tensor(int64_t{-3});
+  c.out("bytes below a negative number", torch::clamp_max(bytes, below));
+  c.out("between two", torch::clamp(bytes, below - 20, below));
+  auto on_the_edge = torch::tensor({-1., 0.25, 1., 3.}, torch::kDouble).requires_grad_();
+  const auto zero = torch::zeros({4}, torch::kDouble);
+  twice(c, "huber", {on_the_edge}, torch::huber_loss(on_the_edge, zero, at::Reduction::None, 1));
+  twice(c, "smooth_l1", {on_the_edge}, torch::smooth_l1_loss(on_the_edge, zero, at::Reduction::None, 1));
+}
+
 PARITY_CASE(corners, refused) {
   const auto empty = torch::zeros({0, 0, 2}), x = c.leaf({4}), three = c.randn({3});
   c.throws("max of no elements", [&] { empty.max(1); });
@@ -171,6 +199,7 @@ PARITY_CASE(corners, complex) {
   auto sign = z.clone();
   c.out("sgn_", torch::view_as_real(sign.sgn_()));
   auto power = z.clone().requires_grad_();
+  c.out("log2", torch::view_as_real(torch::log2(z)));
   c.out("to the power 0", torch::view_as_real(torch::pow(power, 0).detach()));
   c.out("its gradient",
         torch::view_as_real(torch::autograd::grad({torch::abs(torch::pow(power, 0)).sum()}, {power})[0]));

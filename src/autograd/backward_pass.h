@@ -48,7 +48,7 @@ class BackwardPass {
   void release(Node* node);
   void discover(const edge_list& roots);
   Tensor& slot(Node& node, uint32_t nr);
-  bool joins(const Node& node);
+  bool joins(const Node& node, const DimVector& whole);
   Tensor place(PartsNode& parts, uint32_t nr, const TensorOptions& options);
   Tensor memory_of_whole(const Edge& edge, const DimVector& sizes, const DimVector& strides,
                          const TensorOptions& options);

@@ -155,6 +155,9 @@ Edge read_by_as_strided(const Tensor& view) {
   const Tensor& base = view.impl().autograd_meta()->base;
   AutoGradMode on(true);
   const Geometry g = geometry_of(base), v = geometry_of(view);
+  if (HB_UNLIKELY(g.dtype == v.dtype && (geometry::may_overlap_itself(v.sizes, v.strides) ||
+                                         geometry::may_overlap_itself(g.sizes, g.strides))))
+    return gradient_edge(arithmetic.as_strided(base, v.sizes, v.strides, v.offset));  // its gradient adds up
   Tensor marker(view.impl().alias(false));
   record("AsStridedBackward0", marker, {&base},
          [g, v](Backward& b) -> variable_list { return {recorded(put_among_zeros, taken_from, b.grad(), g, v)}; });
@@ -164,7 +167,7 @@ Edge read_by_as_strided(const Tensor& view) {
 // Makes the history anew and hands out the old one, which its caller frees.
 std::shared_ptr<Node> refresh_view(const Tensor& view) {
   AutogradMeta& meta = *view.impl().autograd_meta();
-  if (!meta.base.requires_grad()) return nullptr;
+  if (!meta.grad_fn && !meta.base.requires_grad()) return nullptr;
   check_origin(meta, "its base or another view of its base has been");
   const Edge edge = read_by_as_strided(view);
   meta.output_nr = edge.input_nr;

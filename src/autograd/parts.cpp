@@ -142,8 +142,11 @@ Whole& BackwardPass::whole_at(const Edge& edge, const PartNode& node, const Tens
   return wholes_.emplace_back(edge, memory_of_whole(edge, node.sizes_, node.strides_, options));
 }
 
-bool BackwardPass::joins(const Node& node) {
-  if (!node.next_edges()[0].is_valid()) return false;  // the whole is a view made in no_grad mode
+bool BackwardPass::joins(const Node& node, const DimVector& whole) {
+  const Edge& to = node.next_edges()[0];
+  if (!to.is_valid()) return false;  // the whole is a view made in no_grad mode
+  // Other sizes where set_data() gave the whole others after it was computed.
+  if (to.input_nr >= to.function->num_inputs() || to.function->input_metadata(to.input_nr).sizes != whole) return false;
   return !create_graph_ && !GradMode::is_enabled() && !node.hooks_ && !GraphWatchers::any();
 }
 
@@ -152,7 +155,7 @@ Tensor BackwardPass::place(const Node& node, size_t i, IntArrayRef sizes, const 
   const Edge& to = node.next_edges()[i];
   auto* const part = dynamic_cast<PartNode*>(to.function.get());
   auto* const parts = dynamic_cast<PartsNode*>(to.function.get());
-  if (!(part || parts) || !joins(*to.function)) return {};
+  if (!(part || parts) || !joins(*to.function, part ? part->sizes_ : parts->sizes_)) return {};
   const InputMetadata& wanted = to.function->input_metadata(to.input_nr);
   const bool fits = wanted.device.is_cpu() && wanted.device == options.device() && wanted.dtype == options.dtype() &&
                     IntArrayRef(wanted.sizes) == sizes;
@@ -187,7 +190,7 @@ Tensor BackwardPass::join(const PartsNode& parts, const variable_list& grads) {
 }
 
 bool BackwardPass::put(const PartNode& node, const Tensor& grad) {
-  if (!joins(node) || !grad.device().is_cpu() || grad.layout() != kStrided) return false;
+  if (!joins(node, node.sizes_) || !grad.device().is_cpu() || grad.layout() != kStrided) return false;
   const Edge& edge = node.next_edges()[0];
   Tensor& sum = slot(*edge.function, edge.input_nr);
   if (!sum.defined()) {

@@ -86,7 +86,7 @@ const Tensor& Tensor::requires_grad_(bool requires_grad) const {
       "that doesn't require differentiation use var_no_grad = var.detach().");
   HB_CHECK(!requires_grad || !impl().is_inference() || InferenceMode::is_enabled(),
            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
-  if (grad_fn()) return *this;
+  if (!is_leaf()) return *this;
   impl().materialize_autograd_meta().requires_grad = requires_grad;
   return *this;
 }
@@ -97,7 +97,10 @@ const Tensor& Tensor::set_requires_grad(bool requires_grad) const {
   return requires_grad_(requires_grad);
 }
 
-bool Tensor::is_leaf() const { return grad_fn() == nullptr; }
+bool Tensor::is_leaf() const {
+  const AutogradMeta* meta = meta_of(*this);  // as in PyTorch a view is not brought up to date for this
+  return !meta || !meta->grad_fn;
+}
 int64_t Tensor::output_nr() const {
   const AutogradMeta* meta = meta_of(*this);
   return meta ? meta->output_nr : 0;

@@ -61,6 +61,19 @@ bool overlaps_itself(const DimVector& sizes, const DimVector& strides) {
   return false;
 }
 
+bool may_overlap_itself(const DimVector& sizes, const DimVector& strides) {
+  const DimVector order = by_stride(sizes, strides);
+  int64_t reach = 0;  // of the dimensions further inside
+  for (size_t k = order.size(); k-- > 0;) {
+    const int64_t size = sizes[order[k]], stride = strides[order[k]];
+    if (size == 0) return false;
+    if (size == 1) continue;
+    if (stride <= reach) return true;
+    reach += (size - 1) * stride;
+  }
+  return false;
+}
+
 DimVector contiguous_strides(const DimVector& sizes) {
   DimVector strides(sizes.size(), 1);
   for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = times(strides[i], std::max<int64_t>(sizes[i], 1));

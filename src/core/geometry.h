@@ -9,7 +9,10 @@ namespace hb::geometry {
 bool is_contiguous(const DimVector& sizes, const DimVector& strides);
 /// Every element has its own place and the places leave no gaps (in some order of dimensions).
 bool is_dense(const DimVector& sizes, const DimVector& strides);
+/// A dimension repeats one element (it was expanded).
 bool overlaps_itself(const DimVector& sizes, const DimVector& strides);
+/// False: every element has its own place. True where two may share one, as in overlapping windows (unfold).
+bool may_overlap_itself(const DimVector& sizes, const DimVector& strides);
 DimVector contiguous_strides(const DimVector& sizes);
 /// (N, C, H, W) or (N, C, D, H, W) with C innermost in memory.
 DimVector channels_last_strides(const DimVector& sizes);

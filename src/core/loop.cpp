@@ -156,11 +156,12 @@ DimVector broadcast_sizes(const char* name, ArrayRef<const Tensor*> tensors) {
 }
 
 namespace {
-// Of operands that are all broadcast: contiguous where they are.
-DimVector strides_of_broadcast(const DimVector& sizes, ArrayRef<const Tensor*> ins) {
-  bool contiguous = true;
-  for (const Tensor* t : ins) contiguous = contiguous && (t->impl().is_deferred() || t->impl().physically_contiguous());
-  if (contiguous) return geometry::contiguous_strides(sizes);
+bool in_order(const TensorImpl& t) { return t.is_deferred() || t.physically_contiguous(); }
+
+// As PyTorch's iterator: of two dimensions the first operand that has strides of both says which lies inside.
+DimVector strides_by_vote(const DimVector& sizes, ArrayRef<const Tensor*> ins) {
+  if (std::all_of(ins.begin(), ins.end(), [](const Tensor* t) { return in_order(t->impl()); }))
+    return geometry::contiguous_strides(sizes);
   std::vector<DimVector> operands;
   for (const Tensor* t : ins) {
     const DimVector &s = t->impl().sizes(), strides(t->strides());
@@ -170,26 +171,34 @@ DimVector strides_of_broadcast(const DimVector& sizes, ArrayRef<const Tensor*> i
   }
   return geometry::dense_strides_like(sizes, operands);
 }
+
+// The operand whose layout the result has, where one decides alone: the first, if it has all dimensions, or one in a
+// layout of its own.
+const Tensor* model_of(const DimVector& sizes, ArrayRef<const Tensor*> ins) {
+  const Tensor* decides = nullptr;
+  for (const Tensor* t : ins) {
+    const TensorImpl& i = t->impl();
+    if (i.sizes() != sizes || repeats_elements(i)) continue;
+    if (t == ins[0] || i.is_deferred()) return t;
+    if (ins.size() == 2 && ins[0]->impl().numel() == 1) decides = t;
+  }
+  return decides;
+}
 }  // namespace
 
 Tensor empty_elementwise(const DimVector& sizes, ScalarType dtype, ArrayRef<const Tensor*> ins) {
-  const Tensor* model_tensor = nullptr;
   Device device = kCPU;
-  for (const Tensor* t : ins) {
-    const TensorImpl& i = t->impl();
-    if (!i.device().is_cpu()) device = i.device();
-    if (i.sizes() != sizes) continue;
-    // An expanded one says nothing of the order of dimensions.
-    if (!model_tensor || (repeats_elements(model_tensor->impl()) && !repeats_elements(i))) model_tensor = t;
-  }
+  for (const Tensor* t : ins)
+    if (!t->impl().device().is_cpu()) device = t->impl().device();
+  const Tensor* const decides = model_of(sizes, ins);
   DimVector strides;
   bool deferred = false;
-  if (!model_tensor) {
-    strides = strides_of_broadcast(sizes, ins);
-  } else if (model_tensor->impl().physically_contiguous()) {
+  if (!decides) {
+    strides = strides_by_vote(sizes, ins);
+  } else if (decides->impl().physically_contiguous()) {
     strides = geometry::contiguous_strides(sizes);
   } else {
-    const Physical model(*model_tensor);
+    const Physical model(*decides);
     const bool dense = geometry::is_dense(sizes, model->physical_strides());
     strides = dense ? model->physical_strides() : geometry::dense_strides_like(sizes, model->physical_strides());
     deferred = dense && model->is_deferred();

@@ -52,7 +52,9 @@ HB_HD Complex<T> exp2(const Complex<T>& z) {
 }
 template <class T>
 HB_HD Complex<T> log2(const Complex<T>& z) {
-  return math::log(z) * Complex<T>(T(1.44269504088896340736));
+  const Complex<T> log = math::log(z);
+  const T log2_e = T(1.44269504088896340736);
+  return {log.real() * log2_e, log.imag() * log2_e};  // of 0 a product of complex numbers would be NaN
 }
 template <class T>
 HB_HD Complex<T> log1p(const Complex<T>& z) {

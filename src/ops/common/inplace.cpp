@@ -64,8 +64,8 @@ void check_inference(const char* name, const Tensor& self) {
            "normal tensor before doing inplace update.");
 }
 
-void check_inplace(const char* name, const Tensor& self) {
-  TensorImpl& i = self.impl();
+void check_changeable(const char* name, const Tensor& self) {
+  const TensorImpl& i = self.impl();
   const AutogradMeta* meta = i.autograd_meta();
   check_inference(name, self);
   if (meta && GradMode::is_enabled()) {
@@ -78,7 +78,11 @@ void check_inplace(const char* name, const Tensor& self) {
     HB_CHECK(!meta->requires_grad || meta->grad_fn, "[", name,
              "] a leaf Variable that requires grad is being used in an in-place operation.");
   }
-  if (!repeats_elements(i)) return;
+}
+
+void check_inplace(const char* name, const Tensor& self) {
+  check_changeable(name, self);
+  if (!repeats_elements(self.impl())) return;
   HB_CHECK(
       warns_of_overlap(name), "[", name,
       "] unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
@@ -141,6 +145,13 @@ void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
   copy_kernel(self.device())(Loop({&self}, {&result}));
 }
 
+// A tensor that was given a size has the order of memory that the function's own result has.
+void take_order_of(std::string_view name, Tensor& out, const Tensor& result) {
+  if (name == "clone" || name == "flip") return;  // as in PyTorch
+  if (out.layout() != kStrided || result.layout() != kStrided || !result.is_non_overlapping_and_dense()) return;
+  out.impl().set_geometry(result.impl().sizes(), DimVector(result.strides()), out.impl().offset());
+}
+
 // Not on CUDA, where a captured graph may know where `out` lies.
 bool takes_memory_of(const Tensor& out, const Tensor& result) {
   if (out.is_cuda() || out.layout() != kStrided || result.layout() != kStrided) return false;
@@ -188,7 +199,10 @@ Tensor& assign_out(const char* name, Tensor& out, const Tensor& result) {
   if (!out.defined()) return out = result;
   HB_CHECK(out.device() == result.device(), "[", name, "] expected out on ", result.device(), ", got ", out.device());
   check_out_dtype(name, result.scalar_type(), out.scalar_type());
-  if (out.impl().sizes() != result.impl().sizes()) size_out(name, out, result.sizes());
+  if (out.impl().sizes() != result.impl().sizes()) {
+    size_out(name, out, result.sizes());
+    take_order_of(name, out, result);
+  }
   if (!takes_memory_of(out, result)) return out.copy_(result);
   check_inference(name, out);
   out.impl().share_data_of(result.impl());

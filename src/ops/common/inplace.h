@@ -6,8 +6,10 @@
 
 namespace hb {
 
-/// Before an in-place change: throws for leaves that require a gradient, for views that must not be changed and for
-/// memory that overlaps itself. `name` is the operation ("add_").
+/// Before a change of self's place in memory: throws for leaves that require a gradient and for views that must not be
+/// changed. `name` is the operation ("unsqueeze_").
+void check_changeable(const char* name, const Tensor& self);
+/// Before a change of self's values: throws for these and for memory that overlaps itself.
 void check_inplace(const char* name, const Tensor& self);
 
 /// An in-place operation by way of its out-of-place form: `self` gets the values (cast to its dtype) and the history of

@@ -31,7 +31,10 @@ std::vector<Tensor> copies_of_views(const char* node, std::vector<Tensor> views,
 }
 /// These do not cast.
 Tensor& write_copy(const char* name, Tensor& out, const Tensor& view) {
-  if (out.defined()) require_out_dtype(name, view.scalar_type(), out.scalar_type());
+  if (out.defined()) {
+    require_out_dtype(name, view.scalar_type(), out.scalar_type());
+    if (out.sizes() != view.sizes()) size_out(name, out, view.sizes());
+  }
   return ops::write_out(name, out, view);
 }
 void write_copies(const char* name, TensorList out, const std::vector<Tensor>& views) {

@@ -84,10 +84,21 @@ Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy, std::option
   return to(other.device(), other.scalar_type(), non_blocking, copy, format);
 }
 
+namespace {
+bool is_same_memory(const Tensor& a, const Tensor& b) {
+  return a.layout() == kStrided && a.is_alias_of(b) && a.storage_offset() == b.storage_offset() &&
+         a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() && a.strides() == b.strides();
+}
+}  // namespace
+
 Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   HB_OBSERVED(copy_, self, src, non_blocking);
   HB_CHECK(src.defined(), "[copy_] expected a defined source");
-  if (self.is_same(src)) return self;
+  if (self.is_same(src) || (is_same_memory(self, src) && !needs_grad(self, src))) {
+    check_changeable("copy_", self);
+    self.impl().bump_version();
+    return self;
+  }
   if (HB_UNLIKELY(sparse::either(self, src))) {
     HB_CHECK(!needs_grad(self, src), "[copy_] the gradient of a copy of sparse tensors is not supported; use clone()");
     check_inplace("copy_", self);

@@ -239,7 +239,11 @@ Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_v
     const auto x = giving_way(t, a);
     const auto y = giving_way(t, b);
     if (is_integral_type(t, true)) ops::check_no_zero("div", a, y);
-    out = ops::launch_new("div", trunc_divide_formula, compute_type(t), t, {x, y});
+    const NoGradGuard no_grad;
+    if (is_half_type(t))  // the quotient is rounded to the dtype first, as in PyTorch
+      out = div(a, b).trunc_();
+    else
+      out = ops::launch_new("div", trunc_divide_formula, compute_type(t), t, {x, y});
   }
   if constexpr (std::is_same_v<B, Tensor>) {
     if (needs_grad(a, b))

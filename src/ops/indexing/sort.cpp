@@ -270,7 +270,7 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_u
              "[isin] Unsupported input type encountered for isin(): ", x->scalar_type());
   const ScalarType t = promote_types(elements.scalar_type(), test_elements.scalar_type());
   if (test_elements.numel() == 0) return zeros(elements.sizes(), elements.options().dtype(kBool));
-  const Tensor tests = test_elements.detach().reshape(-1).to(t), x = elements.detach().to(t);
+  const Tensor tests = test_elements.detach().reshape(-1).to(t), x = elements.detach().to(t).contiguous();
   // A pass for each of a few values takes less time than a search for each element; of a device's launches a search has
   // few.
   if (tests.numel() < (x.is_cuda() ? 3 : 10 * std::pow(static_cast<double>(x.numel()), 0.145))) {

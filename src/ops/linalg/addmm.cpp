@@ -13,6 +13,14 @@
 namespace hb {
 namespace {
 
+// The sum of a product and beta self, where beta is 0: what self holds does not count, and its gradient is 0.
+Tensor without_addend(const Tensor& product, const Tensor& self) {
+  if (!needs_grad(self)) return product;
+  Tensor nothing = zeros_like(self);
+  record("MulBackward0", nothing, {&self}, [](Backward& b) -> variable_list { return {zeros_like(b.grad())}; });
+  return product + nothing.to(product.scalar_type());
+}
+
 // alpha a b + beta self, self broadcast to the result.
 Tensor add_product(const char* name, const char* node, const Tensor& self, const Tensor& a, const Tensor& b,
                    const Scalar& beta, const Scalar& alpha) {
@@ -22,7 +30,7 @@ Tensor add_product(const char* name, const char* node, const Tensor& self, const
   check_factor_fits(name, a.scalar_type(), alpha);
   if (a.is_complex()) {
     const Tensor product = ops::complex_product(a, b) * alpha;
-    return named("AddbmmBackward0", beta.equal(0) ? product : product + self * beta, self);
+    return named("AddbmmBackward0", beta.equal(0) ? without_addend(product, self) : product + self * beta, self);
   }
   DimVector sizes(a.impl().sizes());
   sizes.back() = b.size(-1);
@@ -75,7 +83,8 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
            "[addmv] size mismatch, got input (", self.size(0), "), mat (", mat.size(0), "x", mat.size(1), "), vec (",
            vec.numel(), ")");
   const Tensor product = mv(mat, vec) * alpha;
-  return named("AddmvBackward0", beta.equal(0) ? product : product + (self * beta).to(product.scalar_type()), self);
+  return named("AddmvBackward0",
+               beta.equal(0) ? without_addend(product, self) : product + (self * beta).to(product.scalar_type()), self);
 }
 
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
@@ -109,7 +118,7 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
     return out;
   }
   const Tensor product = times(outer(vec1, vec2), alpha);
-  return named("AddrBackward0", beta.equal(0) ? product : product + times(self, beta), self);
+  return named("AddrBackward0", beta.equal(0) ? without_addend(product, self) : product + times(self, beta), self);
 }
 
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
@@ -132,7 +141,7 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, co
     return whole && s.isFloatingPoint() ? Scalar(s.toLong()) : s;
   };
   const Tensor product = bmm(batch1, batch2).sum(0, false, batch1.scalar_type()) * factor(alpha);
-  return named("AddbmmBackward0", beta.equal(0) ? product : product + self * factor(beta), self);
+  return named("AddbmmBackward0", beta.equal(0) ? without_addend(product, self) : product + self * factor(beta), self);
 }
 
 Tensor& addmv_(Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {

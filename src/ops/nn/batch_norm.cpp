@@ -45,6 +45,8 @@ void check_parameter(const char* what, const Tensor& t, int64_t channels) {
 
 void* raw(const Tensor& t) { return t.defined() ? t.impl().visible_data() : nullptr; }
 
+Tensor dense(const Tensor& t) { return t.defined() ? ops::to_contiguous(t) : t; }
+
 BatchNormChannels channels_of(const Tensor& x, const NormShape& s, const Tensor& weight, const Tensor& bias,
                               const Tensor& mean, const Tensor& rstd, const Config& c) {
   BatchNormChannels p;
@@ -87,7 +89,8 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, 
   const bool fused = late && !late->pass.scale && late->pass.dtype == x.scalar_type() &&
                      late->kept[0].impl().physical_strides() == x.impl().physical_strides();
   const Tensor g = fused ? b.grad() : l.match(b.grad());
-  BatchNormChannels p = channels_of(x, l.shape, weight, {}, mean, rstd, c);
+  const Tensor w = dense(weight);
+  BatchNormChannels p = channels_of(x, l.shape, w, {}, mean, rstd, c);
   p.affine_dtype = affine_dtype;
   const Tensor work = empty({5, l.shape.channels}, x.options().dtype(p.compute));
   Tensor dx, dw, db;
@@ -104,8 +107,6 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, 
   }
   return {dx, dw, db};
 }
-
-Tensor dense(const Tensor& t) { return t.defined() ? ops::to_contiguous(t) : t; }
 
 void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var,
            bool training) {

@@ -79,11 +79,13 @@ Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& tar
     slope = zeros(o.x.sizes(), x.options());
     const Tensor one = ones(target.sizes(), x.options());
     nll_backward_kernel(x.device())(x.scalar_type(), o.loss, slope.impl().visible_data(), one.impl().visible_data());
-    // Where no target counts, the mean is NaN and its gradient is zero.
     if (l.reduction == loss_reduction::Mean) slope = (slope / total).masked_fill(slope == 0, 0);
   }
+  // Where no target counts, the mean is NaN and its gradient is zero.
+  const Tensor gradient =
+      (slope * (l.reduction == loss_reduction::None ? g.unsqueeze(class_dim(x)) : g)).masked_fill(slope == 0, 0);
   const char* node = x.dim() > 2 ? "NllLoss2DBackwardBackward0" : "NllLossBackwardBackward0";
-  return named(node, slope * (l.reduction == loss_reduction::None ? g.unsqueeze(class_dim(x)) : g), g);
+  return named(node, gradient, g);
 }
 
 variable_list nll_gradient(Backward& b, const Tensor& x, const Tensor& target, const Tensor& weight,

@@ -24,7 +24,7 @@ Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool 
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   HB_AUTOCAST(soft_margin_loss, fp32, fp32, self, target, reduction);
-  const Tensor product = target * self;
+  const Tensor product = self * target;
   HB_CHECK(!is_integral_type(product.scalar_type(), true), "[soft_margin_loss] result type Float can't be cast to the ",
            "desired output type ", toString(product.scalar_type()), ": expected a floating input or target");
   return named("SoftMarginLossBackward0", reduce_loss(neg(product).exp().log1p(), reduction), self);

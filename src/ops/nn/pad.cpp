@@ -42,8 +42,8 @@ Tensor constant_values(const Tensor& self, IntArrayRef pad, const Scalar& value)
     const int64_t front = std::max<int64_t>(0, -pad[2 * i]), back = std::max<int64_t>(0, -pad[2 * i + 1]);
     if (front || back) source = source.narrow(d, front, std::max<int64_t>(0, self.size(d) - front - back));
   }
+  if (source.impl().sizes() == sizes) return source.clone();  // nothing but cut
   Tensor out = ops::empty_in_layout_of(self, sizes);
-  if (source.impl().sizes() == sizes) return out.copy_(source);  // nothing but cut
   out.fill_(value);
   Tensor inside = out;
   for (size_t i = 0; i < pad.size() / 2; ++i) {
@@ -61,26 +61,22 @@ std::vector<int64_t> padded_index(const char* name, const Tensor& x, int64_t d, 
   const int64_t cut = std::max<int64_t>(0, -front), n = whole - cut - std::max<int64_t>(0, -back);
   HB_CHECK(n >= 0, "[", name, "] expected a result of no negative size, got paddings ", front, " and ", back,
            " for size ", whole);
-  const int64_t given[] = {front, back};
+  std::vector<int64_t> at;
+  if (mode == "reflect") {  // also what is cut off
+    HB_CHECK((front <= 0 && back <= 0) || (front < whole && back < whole), "[", name,
+             "] Padding size should be less than the corresponding input dimension, but got: padding (", front, ", ",
+             back, ") at dimension ", d, " of input ", x.sizes());
+    for (int64_t i = -front; i < whole + back; ++i) at.push_back(i < 0 ? -i : i >= whole ? 2 * (whole - 1) - i : i);
+    return at;
+  }
   front = std::max<int64_t>(0, front), back = std::max<int64_t>(0, back);
-  if (mode == "reflect")
-    HB_CHECK((front == 0 && back == 0) || (front < n && back < n), "[", name,
-             "] Padding size should be less than the corresponding input dimension, but got: padding (", given[0], ", ",
-             given[1], ") at dimension ", d, " of input ", x.sizes());
-  else if (mode == "circular")
+  if (mode == "circular")
     HB_CHECK(front <= n && back <= n, "[", name, "] Padding value causes wrapping around more than once: ", front,
              " and ", back, " for size ", n);
   else
     HB_CHECK(n > 0 || (front == 0 && back == 0), "[", name, "] expected no empty dimension to pad");
-  std::vector<int64_t> at;
-  for (int64_t i = -front; i < n + back; ++i) {
-    const int64_t inside = mode == "reflect"    ? i < 0    ? -i
-                                                  : i >= n ? 2 * (n - 1) - i
-                                                           : i
-                           : mode == "circular" ? (i + n) % n
-                                                : std::clamp<int64_t>(i, 0, n - 1);
-    at.push_back(cut + inside);
-  }
+  for (int64_t i = -front; i < n + back; ++i)
+    at.push_back(cut + (mode == "circular" ? (i + n) % n : std::clamp<int64_t>(i, 0, n - 1)));
   return at;
 }
 

@@ -13,6 +13,9 @@
 namespace hb {
 namespace {
 
+// d between -limit and limit. On the edge it does not follow d: PyTorch's second derivative is 0 there.
+Tensor limited(const Tensor& d, double limit) { return where(d.abs() < limit, d, d.sign() * limit); }
+
 // The derivative with respect to a, in terms that can be differentiated again.
 Tensor slope(PairLoss kind, const Tensor& a, const Tensor& b, double param) {
   switch (kind) {
@@ -21,9 +24,9 @@ Tensor slope(PairLoss kind, const Tensor& a, const Tensor& b, double param) {
     case PairLoss::l1:
       return (a - b).sign();
     case PairLoss::smooth_l1:
-      return ((a - b) / param).clamp(-1, 1);
+      return limited(a - b, param) / param;
     case PairLoss::huber:
-      return (a - b).clamp(-param, param);
+      return limited(a - b, param);
     case PairLoss::bce:
       return (a - b) / ((1 - a) * a).clamp_min(1e-12);
     case PairLoss::bce_logits:

@@ -165,7 +165,8 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none
              largest);
     n = std::max(n, largest + 1);
   }
-  if (weights.defined()) {
+  const bool counts_nothing = self.dim() == 1 && self.numel() == 0;  // in PyTorch integers then, whatever the weights
+  if (weights.defined() && !counts_nothing) {
     HB_CHECK(weights.sizes() == self.sizes(),
              "[bincount] weights should be 1-d and have the same length as input, got ", weights.sizes());
     const Tensor w = weights.detach().to(weights.scalar_type() == kFloat ? kFloat : kDouble).contiguous();

@@ -33,7 +33,8 @@ ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
 
 Tensor sum_masked(const char* node, const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
   const ScalarType t = sum_dtype(self, dtype);
-  if (self.is_complex() && !is_complex_type(t)) return sum_masked(node, self.to(t), mask, keepdim, t);
+  const bool truths = t == kBool && self.scalar_type() != kBool;
+  if (truths || (self.is_complex() && !is_complex_type(t))) return sum_masked(node, self.to(t), mask, keepdim, t);
   Tensor out = ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::sum});
   if (needs_grad(self) && is_differentiable_type(t))
     record(node, out, {&self}, [sizes = self.impl().sizes(), mask, keepdim](Backward& b) {

@@ -16,7 +16,7 @@ Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& 
            const std::optional<Tensor>& aweights) {
   HB_CHECK(self.dim() <= 2, "[cov] expected a tensor of at most 2 dimensions, got ", self.dim());
   HB_CHECK(self.scalar_type() != kBool, "[cov] bool dtype is not supported");
-  const Tensor rows = self.dim() < 2 ? self.reshape({1, -1}) : self;
+  const Tensor rows = self.dim() < 2 ? self.reshape({1, self.numel()}) : self;
   Tensor weights;
   for (const auto& given : {fweights, aweights}) {
     if (!given) continue;

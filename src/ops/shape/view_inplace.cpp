@@ -10,7 +10,7 @@ namespace hb {
 namespace {
 template <class View>
 Tensor& reshape_self(const char* name, Tensor& self, View view) {
-  check_inplace(name, self);
+  check_changeable(name, self);
   const Tensor seen = view(history::earlier_self(self));
   TensorImpl& impl = self.impl();
   impl.set_geometry(seen.impl().sizes(), seen.impl().strides(), seen.impl().offset());

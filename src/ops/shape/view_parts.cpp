@@ -165,7 +165,7 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
     const TensorOptions numbers = TensorOptions(kLong).device(g.device());
     const Tensor place = arange(places, numbers).as_strided(sizes, strides, offset - low).reshape(-1);
     Tensor sums = zeros({places}, g.options()).index_add_(0, place, g.reshape(-1));
-    if (geometry::overlaps_itself(own_sizes, own_strides)) {
+    if (geometry::may_overlap_itself(own_sizes, own_strides)) {
       // Several elements of self are one place: they share its gradient.
       const Tensor own = arange(places, numbers).as_strided(own_sizes, own_strides, own_offset - low).reshape(-1);
       sums = sums /
