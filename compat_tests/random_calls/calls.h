@@ -2,31 +2,22 @@
 // A table of functions that are called with random arguments, written against torch:: alone: one source, two builds.
 #include <torch/torch.h>
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "inputs.h"
+
 namespace random_calls {
 
-using torch::Tensor;
 using Tensors = std::vector<Tensor>;
-
-/// Numbers that a call takes beside its operands. A dimension is one of the first operand's more often than not.
-struct Parameters {
-  int64_t dim, other_dim;
-  int64_t any;    // -3 to 3
-  int64_t count;  // 0 to 3
-  double norm;    // 0 to 3
-  bool keepdim, flag;
-};
 
 struct Call {
   std::string text;
-  int operands;
-  std::function<Tensors(const Tensor& x, const Tensor& y, const Parameters& p)> function;
+  int operands;  // 0: it draws its own
+  std::function<Tensors(const Tensor& x, const Tensor& y, const Parameters& p, Inputs& in)> function;
 };
 
 /// All calls, in no order.
@@ -48,12 +39,15 @@ struct Added {
 
 }  // namespace random_calls
 
-// ONE(expression of x and p), TWO(expression of x, y and p): its text is its name.
+// ONE(expression of x and p), TWO(expression of x, y and p), DRAWN(expression of in, which draws): its text is its
+// name.
 #define RANDOM_CALL(operands, number, ...)                                                 \
   static const random_calls::Added added_##number(                                         \
       #__VA_ARGS__, operands,                                                              \
       []([[maybe_unused]] const torch::Tensor& x, [[maybe_unused]] const torch::Tensor& y, \
-         [[maybe_unused]] const random_calls::Parameters& p) { return random_calls::results(__VA_ARGS__); });
+         [[maybe_unused]] const random_calls::Parameters& p,                               \
+         [[maybe_unused]] random_calls::Inputs& in) { return random_calls::results(__VA_ARGS__); });
 #define RANDOM_CALL_AT(operands, number, ...) RANDOM_CALL(operands, number, __VA_ARGS__)
 #define ONE(...) RANDOM_CALL_AT(1, __COUNTER__, __VA_ARGS__)
 #define TWO(...) RANDOM_CALL_AT(2, __COUNTER__, __VA_ARGS__)
+#define DRAWN(...) RANDOM_CALL_AT(0, __COUNTER__, __VA_ARGS__)

@@ -4,14 +4,18 @@
 Functions, shapes, dtypes, layouts and parameters are drawn from a seed (inputs.cpp). A call counts as alike where both
 libraries give the same dtypes, shapes, values and gradients, or both refuse. Reported are
 
-  values    both compute, and the results differ
+  values    both compute, and the results differ (dtypes, shapes, values or gradients)
+  strides   the results have their elements in another order of memory (listed with --strides)
+  crashes   Halfbridge ends; what ends LibTorch counts as refused
   refuses   Halfbridge refuses what LibTorch computes
-  computes  Halfbridge computes what LibTorch refuses (counted; listed with --lenient)
+  computes  Halfbridge computes what LibTorch refuses, or a gradient that it lacks (counted; listed with --lenient)
+  error     both refuse, with errors of two types (counted; listed with --errors)
 
 Differences that are meant to be are in known.tsv: kind, the call, and why; they are not counted as failures.
 """
 import argparse
 import collections
+import concurrent.futures
 import csv
 import math
 import pathlib
@@ -20,6 +24,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOLERANCE = 1e-4
+REFUSED = "-77777"
 HALF_TOLERANCE = {"BFloat16": 4e-2, "Half": 5e-3}  # of what was computed from such numbers, beside the line's largest
 
 
@@ -29,12 +34,18 @@ def known_differences():
         return {(kind, call) for kind, call, _ in rows}
 
 
-def lines(program, seed, calls):
-    run = subprocess.run([program, str(seed), "0", str(calls)], capture_output=True, text=True, check=False)
-    if run.returncode:  # otherwise there are warnings alone
-        last = run.stdout.rstrip().rsplit("\n", 1)[-1]
-        sys.exit(f"error: {program} ended with {run.returncode}, after the line: {last}\n{run.stderr[-2000:]}")
-    return run.stdout.splitlines()
+def lines(program, options):
+    """The program is started again after a call that ended it."""
+    made = []
+    while len(made) < options.calls:
+        run = subprocess.run([program, str(options.seed), str(len(made)), str(options.calls), options.only],
+                             capture_output=True, text=True, check=False)
+        made += run.stdout.splitlines()
+        if run.returncode == 2:
+            sys.exit(f"error: {program}: {run.stderr.strip()}")
+        if run.returncode:
+            made.append(f"{len(made)}\t\t\t crash: {run.returncode} {run.stderr.strip()[-300:]}".replace("\n", " "))
+    return made
 
 
 def number(text):
@@ -53,22 +64,52 @@ def close(a, b, tolerance, scale):
     return x == y or abs(x - y) <= tolerance * (1 + max(abs(x), abs(y), scale))
 
 
+def numbers(tokens):
+    return [x for x in map(number, tokens) if x is not None and math.isfinite(x)]
+
+
+def differ(arguments, ours, theirs):
+    """Whether two lists of words and numbers differ by more than rounding errors."""
+    if len(ours) != len(theirs):
+        return True
+    tolerance, scale = TOLERANCE, 0
+    largest = max(map(abs, numbers(ours)), default=0)
+    if "second" in ours:
+        scale = largest / 10  # what is left of the first gradient's terms
+    for dtype, half in HALF_TOLERANCE.items():
+        if dtype in arguments or any(dtype in token for token in theirs):
+            tolerance, scale = half, largest
+            break
+    pairs = list(zip(ours, theirs))
+    if "second" in theirs:  # where a formula ends, LibTorch's are often NaN
+        at = theirs.index("second")
+        pairs = pairs[:at] + [(x, y) for x, y in pairs[at:] if y not in ("nan", "-nan")]
+    return not all(close(x, y, tolerance, scale) for x, y in pairs)
+
+
+def has_more(ours, theirs):
+    """Whether Halfbridge has a gradient where LibTorch has none."""
+    return ours.count("undefined") < theirs.count("undefined") or ("second" in ours) > ("second" in theirs)
+
+
 def kind_of(arguments, ours, theirs):
     """None where the two are alike."""
-    refused = ["error:" in text for text in (ours, theirs)]
+    a, b = ours.split(), theirs.split()
+    for x, y in zip(a, b):  # the first step of a program that one of the two refuses
+        if x != y and REFUSED in (x, y):
+            return "refuses" if x == REFUSED else "computes"
+    if "crash:" in a:
+        return "crashes"
+    refused = ["error:" in tokens or "crash:" in tokens for tokens in (a, b)]
     if all(refused):
-        return None
+        return None if a[1] == b[1] or "crash:" in b else "error"
     if any(refused):
         return "refuses" if refused[0] else "computes"
-    a, b = ours.split(), theirs.split()
-    tolerance, scale = TOLERANCE, 0
-    for dtype, half in HALF_TOLERANCE.items():
-        if dtype in arguments or dtype in theirs:
-            numbers = (number(text) for text in a)
-            tolerance = half
-            scale = max((abs(x) for x in numbers if x is not None and math.isfinite(x)), default=0)
-            break
-    return None if len(a) == len(b) and all(close(x, y, tolerance, scale) for x, y in zip(a, b)) else "values"
+    order = [[token for token in tokens if token.startswith("strides")] for tokens in (a, b)]
+    values = [[token for token in tokens if not token.startswith("strides")] for tokens in (a, b)]
+    if differ(arguments, *values):
+        return "computes" if has_more(a, b) else "values"
+    return None if order[0] == order[1] else "strides"
 
 
 def main():
@@ -78,19 +119,26 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--calls", type=int, default=20000)
     parser.add_argument("--lenient", action="store_true", help="list also what only LibTorch refuses")
+    parser.add_argument("--errors", action="store_true", help="list also what both refuse with errors of two types")
+    parser.add_argument("--strides", action="store_true", help="list also what differs in strides alone")
+    parser.add_argument("--show", type=int, default=1, metavar="N", help="so many calls of each kind (default: 1)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="calls whose name has TEXT alone")
     options = parser.parse_args()
 
-    theirs = lines(options.libtorch, options.seed, options.calls)
-    ours = lines(options.halfbridge, options.seed, options.calls)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        ours, theirs = pool.map(lines, (options.halfbridge, options.libtorch), (options, options))
     known = known_differences()
     counts = collections.Counter()
     found = collections.defaultdict(list)
     for a, b in zip(ours, theirs):
         a, b = a.split("\t"), b.split("\t")
-        if a[:2] != b[:2]:
+        ended = not a[1] or not b[1]
+        if a[:2] != b[:2] and not ended:
             sys.exit(f"error: the programs make different calls (number {a[0]}): build both again")
-        call, arguments, gave = a[1], a[2], (a[3], b[3])
+        call, arguments, gave = a[1] or b[1], f"{a[2] or b[2]} (number {a[0]})", (a[3], b[3])
         kind = kind_of(arguments, *gave)
+        if a[2] != b[2] and not ended and kind != "computes":  # what is drawn depends on what the call made before
+            kind, arguments = "values", f"{arguments}, with LibTorch{b[2]}"
         if kind is None:
             counts["alike"] += 1
         elif (kind, call) in known:
@@ -99,15 +147,19 @@ def main():
             counts[kind] += 1
             found[kind, call].append((arguments, *gave))
 
+    unlisted = {kind for kind, listed in (("computes", options.lenient), ("error", options.errors),
+                                          ("strides", options.strides)) if not listed}
     for (kind, call), rows in sorted(found.items()):
-        if kind == "computes" and not options.lenient:
+        if kind in unlisted:
             continue
         print(f"{kind}: {call} ({len(rows)})")
-        print("  of{}\n  Halfbridge{}\n  LibTorch  {}".format(*rows[0]))
+        for row in rows[:options.show]:
+            print("  of{}\n  Halfbridge{}\n  LibTorch  {}".format(*row))
     print(f"{len(theirs)} calls: {counts['alike']} alike, {counts['known']} differ as known.tsv says, "
-          f"{counts['computes']} refused by LibTorch alone, {counts['refuses']} refused by Halfbridge alone, "
-          f"{counts['values']} with other results")
-    return 1 if counts["refuses"] or counts["values"] else 0
+          f"{counts['computes']} refused by LibTorch alone, {counts['error']} refused with errors of two types, "
+          f"{counts['strides']} with other strides, {counts['refuses']} refused by Halfbridge alone, {counts['values']} with other results, "
+          f"{counts['crashes']} crashes")
+    return 1 if counts["refuses"] or counts["values"] or counts["crashes"] else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-// random_calls_LIBRARY SEED FIRST LAST: makes the calls numbered FIRST to LAST - 1 and prints a line of each, in four
-// columns: number, call, arguments, and what came of it (values, gradients or the error). compare.py compares the lines
-// of two libraries.
+// random_calls_LIBRARY SEED FIRST LAST [TEXT]: makes the calls numbered FIRST to LAST - 1 (of those whose name has
+// TEXT) and prints a line of each, in four columns: number, call, arguments, and what came of it (values, gradients or
+// the error). compare.py compares the lines of two libraries.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -8,7 +8,6 @@
 #include <string>
 
 #include "calls.h"
-#include "inputs.h"
 
 namespace random_calls {
 
@@ -36,55 +35,90 @@ void show(std::ostream& out, const Tensor& t) {
   if (flat.numel() > kShown) out << ' ' << flat.sum().item<double>();
 }
 
-/// The gradients of the squared results' sum.
-void show_gradients(std::ostream& out, const Tensors& results, const Arguments& a, int operands) {
+/// The order of the elements in memory; of a dimension of one element any stride will do.
+void show_strides(std::ostream& out, const Tensor& t) {
+  if (!t.defined() || t.numel() == 0) return;
+  out << " strides(";
+  for (int64_t d = 0; d < t.dim(); ++d) out << (t.size(d) == 1 ? 0 : t.stride(d)) << ',';
+  out << ')';
+}
+
+/// The sum of the squares of what has a gradient.
+Tensor loss_of(const Tensors& results) {
   Tensor loss = torch::zeros({}, torch::kDouble);
   for (const Tensor& t : results) {
     if (!t.defined() || !t.requires_grad()) continue;
     const Tensor real = t.is_complex() ? torch::real(t) : t;
     loss = loss + (real * real).sum();
   }
-  if (!loss.requires_grad()) return;
-  out << " gradients";
-  loss.backward();
-  if (a.x.requires_grad()) show(out, a.x.grad());
-  if (operands == 2 && a.y.requires_grad()) show(out, a.y.grad());
+  return loss;
 }
 
-void describe(std::ostream& out, const Tensor& t) { out << ' ' << t.scalar_type() << t.sizes() << t.strides(); }
+void show_gradients(std::ostream& out, const Tensors& results, const std::vector<Tensor>& leaves, bool second) {
+  const Tensor loss = loss_of(results);
+  if (!loss.requires_grad()) return;
+  out << " gradients";
+  if (!second) {
+    loss.backward();
+    for (const Tensor& t : leaves) show(out, t.grad());
+    return;
+  }
+  const Tensors first = torch::autograd::grad({loss}, leaves, {}, true, true, true);
+  for (const Tensor& t : first) show(out, t);
+  const Tensor again = loss_of(first);
+  if (!again.requires_grad()) return;
+  out << " second";
+  for (const Tensor& t : torch::autograd::grad({again}, leaves, {}, false, false, true)) show(out, t);
+}
+
+const char* kind_of(const std::exception& error) {
+  if (dynamic_cast<const c10::IndexError*>(&error)) return "IndexError";
+  if (dynamic_cast<const c10::ValueError*>(&error)) return "ValueError";
+  if (dynamic_cast<const c10::TypeError*>(&error)) return "TypeError";
+  if (dynamic_cast<const c10::NotImplementedError*>(&error)) return "NotImplementedError";
+  if (dynamic_cast<const c10::LinAlgError*>(&error)) return "LinAlgError";
+  if (dynamic_cast<const c10::Error*>(&error)) return "Error";
+  return "std::exception";
+}
 
 std::string made(const Call& call, uint64_t seed) {
-  Random random(seed);
-  const Arguments a = random_arguments(random);
+  Inputs in(seed);
+  torch::manual_seed(seed);
+  const Arguments a = call.operands > 0 ? in.any(call.operands) : Arguments();
   std::ostringstream out;
-  describe(out, a.x);
-  if (call.operands == 2) describe(out, a.y);
-  const Parameters& p = a.p;
-  out << " dim " << p.dim << ' ' << p.other_dim << " any " << p.any << " count " << p.count << " norm " << p.norm
-      << " flags " << p.keepdim << p.flag << '\t';
   try {
-    const Tensors results = call.function(a.x, a.y, p);
-    for (const Tensor& t : results) show(out, t);
-    show_gradients(out, results, a, call.operands);
+    const Tensors results = call.function(a.x, a.y, a.p, in);
+    for (const Tensor& t : results) {
+      show(out, t);
+      show_strides(out, t);
+    }
+    show_gradients(out, results, in.leaves(), in.second_gradients);
   } catch (const std::exception& error) {
     const std::string text = error.what();
-    out << " error: " << text.substr(0, text.find('\n'));
+    out << " error: " << kind_of(error) << ": " << text.substr(0, text.find('\n'));
   }
-  return out.str();
+  return in.description() + '\t' + out.str();
 }
 
 }  // namespace
 }  // namespace random_calls
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::cerr << "usage: " << argv[0] << " SEED FIRST LAST\n";
+  if (argc != 4 && argc != 5) {
+    std::cerr << "usage: " << argv[0] << " SEED FIRST LAST [TEXT]\n";
     return 2;
   }
   torch::set_num_threads(1);
   const auto seed = std::strtoull(argv[1], nullptr, 10);
-  auto& calls = random_calls::calls();
-  std::sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) { return a.text < b.text; });
+  const std::string wanted = argc == 5 ? argv[4] : "";
+  std::vector<random_calls::Call> calls;
+  for (const auto& call : random_calls::calls())
+    if (call.text.find(wanted) != std::string::npos) calls.push_back(call);
+  if (calls.empty()) {
+    std::cerr << "no call has " << wanted << " in its name\n";
+    return 2;
+  }
+  std::stable_sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) { return a.text < b.text; });
   for (int64_t i = std::atoll(argv[2]); i < std::atoll(argv[3]); ++i) {
     const auto& call = calls[i % calls.size()];
     std::cout << i << '\t' << call.text << '\t' << random_calls::made(call, seed * 1000003 + i * 7919) << std::endl;
