@@ -1,5 +1,6 @@
 #include "core/isa_level.h"
 
+#include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -62,6 +63,15 @@ bool has_bf16_tiles() {
                             __builtin_cpu_supports("avx512bf16") && system_grants_tiles();
   return tiles;
 #endif
+}
+
+bool is_zen5() {
+  static const bool is = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__builtin_cpu_is("amd") || !__get_cpuid(1, &a, &b, &c, &d)) return false;
+    return ((a >> 8) & 0xF) + ((a >> 20) & 0xFF) == 26;
+  }();
+  return is;
 }
 
 }  // namespace hb::cpu

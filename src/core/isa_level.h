@@ -7,5 +7,7 @@ namespace hb::cpu {
 int isa_level();
 /// Whether this CPU multiplies tiles of bf16 and the system lets the process use them; HALFBRIDGE_ISA may forbid it.
 bool has_bf16_tiles();
+/// An AMD CPU of family 26. Read once.
+bool is_zen5();
 
 }  // namespace hb::cpu

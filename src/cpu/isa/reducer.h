@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/reduce.h"
-
+#include "core/isa_level.h"
 #include "cpu/isa/convert.h"
 #include "cpu/isa/reduction_loops.h"
 #include "cpu/isa/whole_reduction.h"
@@ -56,7 +56,7 @@ class Reducer {
   Reducer(const ReduceLoop& loop, ReduceOp op, const ReduceFinish& finish)
       : l_(loop), finish_(finish), steps_(steps_of<T>(op)), power_(op == ReduceOp::power_sum) {
     same_ = l_.in_dtype == dtype_of<T>::value && !power_;
-    far_ = l_.outputs * l_.count * static_cast<int64_t>(sizeof(T)) > kNear;
+    far_ = is_zen5() && l_.outputs * l_.count * static_cast<int64_t>(sizeof(T)) > kNear;
     bf16_ = std::is_same_v<T, float> && l_.in_dtype == kBFloat16 && !power_;
     load_ = convert_rows(dtype_of<T>::value, l_.in_dtype);
     store_ = convert_rows(l_.out_dtype, dtype_of<W>::value);

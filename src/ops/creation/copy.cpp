@@ -86,8 +86,9 @@ Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy, std::option
 
 namespace {
 bool is_same_memory(const Tensor& a, const Tensor& b) {
-  return a.layout() == kStrided && a.is_alias_of(b) && a.storage_offset() == b.storage_offset() &&
-         a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() && a.strides() == b.strides();
+  return a.layout() == kStrided && b.layout() == kStrided && a.is_alias_of(b) &&
+         a.storage_offset() == b.storage_offset() && a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() &&
+         a.strides() == b.strides();
 }
 }  // namespace
 
