@@ -1,9 +1,16 @@
 #include "inputs.h"
 
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <sstream>
 
 namespace random_calls {
+namespace {
+int64_t elements(const Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+}  // namespace
 
 Inputs::Inputs(uint64_t seed) : engine_(seed) {
   const int64_t kind = drawn(0, 9);
@@ -76,8 +83,7 @@ std::vector<double> Inputs::values(int64_t n) {
 }
 
 Tensor Inputs::filled(const Shape& shape, torch::ScalarType dtype) {
-  int64_t n = 1;
-  for (const int64_t size : shape) n *= size;
+  const int64_t n = elements(shape);
   const auto draw = [&] { return torch::tensor(values(n), torch::kDouble).reshape(shape); };
   const Tensor real = draw();
   if (dtype == torch::kBool) return real.gt(0);
@@ -169,9 +175,7 @@ Tensor Inputs::fractions(const Shape& shape) {
 }
 
 Tensor Inputs::integers(const Shape& shape, int64_t low, int64_t high) {
-  int64_t n = 1;
-  for (const int64_t size : shape) n *= size;
-  std::vector<int64_t> all(n);
+  std::vector<int64_t> all(elements(shape));
   for (int64_t& number : all) number = drawn(low, high);
   return torch::tensor(all, torch::kLong).reshape(shape);
 }

@@ -12,6 +12,11 @@ namespace random_calls {
 using torch::Tensor;
 using Shape = std::vector<int64_t>;
 
+inline Shape joined(Shape a, const Shape& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
 /// Numbers that a call takes beside its operands. A dimension is one of the first operand's more often than not.
 struct Parameters {
   int64_t dim, other_dim;

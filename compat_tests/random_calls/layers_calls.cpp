@@ -2,16 +2,12 @@
 #include "calls.h"
 
 using random_calls::Inputs;
+using random_calls::joined;
 using random_calls::Shape;
 using random_calls::Tensors;
 using torch::Tensor;
 
 namespace {
-
-Shape joined(Shape a, const Shape& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
 
 /// (batch,) channels, sizes.
 Shape image(Inputs& in, int64_t channels, int64_t dims, int64_t smallest = 3) {

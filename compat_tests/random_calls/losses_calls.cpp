@@ -94,16 +94,6 @@ Tensor ctc(Inputs& in) {
   return torch::ctc_loss(x, targets, lengths, target_lengths, 0, reduction(in), in.coin());
 }
 
-Tensor gaussian(Inputs& in) {
-  const Shape shape{in.between(1, 4), in.between(1, 5)};
-  const Tensor x = in.tensor(shape), y = in.tensor(shape),
-               variance = in.fractions({shape[0], in.coin() ? shape[1] : 1});
-  const bool full = in.coin();
-  const Tensor v = variance.clamp_min(1e-3);
-  const Tensor loss = 0.5 * (v.log() + (x - y).square() / v);
-  return full ? loss.mean() + 0.9 : loss.mean();
-}
-
 }  // namespace
 
 DRAWN(nll(in))
@@ -136,4 +126,3 @@ DRAWN(triplet(in))
 DRAWN(multi_margin(in))
 DRAWN(multilabel_margin(in))
 DRAWN(ctc(in))
-DRAWN(gaussian(in))

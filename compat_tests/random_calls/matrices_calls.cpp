@@ -2,6 +2,7 @@
 #include "calls.h"
 
 using random_calls::Inputs;
+using random_calls::joined;
 using random_calls::Shape;
 using random_calls::Tensors;
 using torch::Tensor;
@@ -10,11 +11,6 @@ namespace {
 
 /// None, one or two dimensions of matrices.
 Shape stack(Inputs& in) { return in.numbers(in.one_of(3) ? in.between(1, 2) : 0, 1, 3); }
-
-Shape joined(Shape a, const Shape& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
 
 /// f64, now and then complex: in f32 the libraries' rounding errors differ too much to be compared.
 void full(Inputs& in) {

@@ -22,43 +22,34 @@ Shape sequence(Inputs& in, int64_t features, bool batch_first, int64_t batch) {
   return batch_first ? Shape{batch, length, features} : Shape{length, batch, features};
 }
 
-Tensors lstm(Inputs& in) {
+/// What an LSTM, a GRU or an RNN gives; `further` draws the options that it alone has.
+template <class Layer, class Options, class Further>
+Tensors recurrent(Inputs& in, Further further) {
   in.full_precision();
-  const int64_t features = in.between(1, 3), hidden = in.between(2, 4);
+  const int64_t features = in.between(1, 3), batch = in.one_of(4) ? 0 : in.between(1, 3);
   const bool batch_first = in.coin();
-  const int64_t batch = in.one_of(4) ? 0 : in.between(1, 3);
-  auto options = torch::nn::LSTMOptions(features, hidden).num_layers(in.between(1, 3)).bidirectional(in.coin());
-  options.batch_first(batch_first).bias(in.coin());
-  if (in.one_of(3)) options.proj_size(1);
-  torch::nn::LSTM layer(options);
+  Options options(features, in.between(2, 4));
+  options.num_layers(in.between(1, 3)).bidirectional(in.coin()).batch_first(batch_first).bias(in.coin());
+  further(options);
+  Layer layer(options);
   prepare(in, layer);
   const auto [y, state] = layer->forward(in.tensor(sequence(in, features, batch_first, batch)));
-  return {y, std::get<0>(state), std::get<1>(state)};
+  Tensors all = random_calls::results(state);
+  all.insert(all.begin(), y);
+  return all;
 }
-
+Tensors lstm(Inputs& in) {
+  return recurrent<torch::nn::LSTM, torch::nn::LSTMOptions>(in, [&](auto& options) {
+    if (in.one_of(3)) options.proj_size(1);
+  });
+}
 Tensors gru(Inputs& in) {
-  in.full_precision();
-  const int64_t features = in.between(1, 3), batch = in.one_of(4) ? 0 : in.between(1, 3);
-  const bool batch_first = in.coin();
-  auto options =
-      torch::nn::GRUOptions(features, in.between(1, 4)).num_layers(in.between(1, 3)).bidirectional(in.coin());
-  options.batch_first(batch_first).bias(in.coin());
-  torch::nn::GRU layer(options);
-  prepare(in, layer);
-  return random_calls::results(layer->forward(in.tensor(sequence(in, features, batch_first, batch))));
+  return recurrent<torch::nn::GRU, torch::nn::GRUOptions>(in, [](auto&) {});
 }
-
 Tensors rnn(Inputs& in) {
-  in.full_precision();
-  const int64_t features = in.between(1, 3), batch = in.one_of(4) ? 0 : in.between(1, 3);
-  const bool batch_first = in.coin();
-  auto options =
-      torch::nn::RNNOptions(features, in.between(1, 4)).num_layers(in.between(1, 3)).bidirectional(in.coin());
-  options.batch_first(batch_first).bias(in.coin());
-  if (in.coin()) options.nonlinearity(torch::kReLU);
-  torch::nn::RNN layer(options);
-  prepare(in, layer);
-  return random_calls::results(layer->forward(in.tensor(sequence(in, features, batch_first, batch))));
+  return recurrent<torch::nn::RNN, torch::nn::RNNOptions>(in, [&](auto& options) {
+    if (in.coin()) options.nonlinearity(torch::kReLU);
+  });
 }
 
 /// A GRU over sequences of several lengths.

@@ -175,14 +175,11 @@ DimVector strides_by_vote(const DimVector& sizes, ArrayRef<const Tensor*> ins) {
 // The operand whose layout the result has, where one decides alone: the first, if it has all dimensions, or one in a
 // layout of its own.
 const Tensor* model_of(const DimVector& sizes, ArrayRef<const Tensor*> ins) {
-  const Tensor* decides = nullptr;
   for (const Tensor* t : ins) {
     const TensorImpl& i = t->impl();
-    if (i.sizes() != sizes || repeats_elements(i)) continue;
-    if (t == ins[0] || i.is_deferred()) return t;
-    if (ins.size() == 2 && ins[0]->impl().numel() == 1) decides = t;
+    if (i.sizes() == sizes && !repeats_elements(i) && (t == ins[0] || i.is_deferred())) return t;
   }
-  return decides;
+  return nullptr;
 }
 }  // namespace
 

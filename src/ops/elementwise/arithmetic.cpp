@@ -215,14 +215,6 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 
 namespace {
 
-/// An operand that gives way to the other's dtype `t`: what does not fit wraps around before it is divided.
-Tensor giving_way(ScalarType t, const Tensor& x) {
-  return x.dim() == 0 && is_integral_type(t, false) && x.scalar_type() != kBool ? x.to(t) : x;
-}
-Scalar giving_way(ScalarType t, const Scalar& x) {
-  return is_integral_type(t, false) && !x.isBoolean() ? Scalar(wrapped(t, x)) : x;
-}
-
 template <class B>
 Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_view> mode) {
   constexpr const char* node = std::is_same_v<B, Tensor> ? "DivBackward2" : "DivBackward3";
@@ -236,8 +228,8 @@ Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_v
   } else {
     const ScalarType t = ops::promoted({a, b});
     HB_CHECK(t != kBool, "[div] rounding mode 'trunc' is not supported for dtype Bool");
-    const auto x = giving_way(t, a);
-    const auto y = giving_way(t, b);
+    const auto x = ops::giving_way(t, a);
+    const auto y = ops::giving_way(t, b);
     if (is_integral_type(t, true)) ops::check_no_zero("div", a, y);
     const NoGradGuard no_grad;
     if (is_half_type(t))  // the quotient is rounded to the dtype first, as in PyTorch

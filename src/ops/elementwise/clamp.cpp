@@ -139,11 +139,9 @@ Tensor& clamp_max_(Tensor& self, const Tensor& max) { return clamp_(self, std::n
 Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
   HB_FUNCTION(clamp, self, min, max);
   HB_CHECK(min || max, "[clamp] At least one of 'min' or 'max' must not be None");
-  Tensor low = min.value_or(Tensor()), high = max.value_or(Tensor());
-  const ScalarType t = min && max ? ops::promoted({self, low, high}) : ops::promoted({self, min ? low : high});
+  const ScalarType t = min && max ? ops::promoted({self, *min, *max}) : ops::promoted({self, min ? *min : *max});
+  const Tensor low = min ? ops::giving_way(t, *min) : Tensor(), high = max ? ops::giving_way(t, *max) : Tensor();
   const ScalarType c = compute_type(t);
-  for (Tensor* bound : {&low, &high})  // negative bounds of bytes wrap around
-    if (bound->defined() && bound->dim() == 0 && is_integral_type(t, false)) *bound = bound->to(t);
   Tensor out = min && max ? ops::launch_new("clamp", clamp_formula, c, t, {self, low, high})
                : min      ? ops::launch_new("clamp", clamp_low_formula, c, t, {self, low})
                           : ops::launch_new("clamp", clamp_high_formula, c, t, {self, high});

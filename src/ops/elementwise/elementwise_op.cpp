@@ -6,6 +6,7 @@
 #include "core/devices.h"
 #include "core/geometry.h"
 #include "core/recorder.h"
+#include "core/value_range.h"
 #include "ops/common/inplace.h"
 #include "ops/common/out_dtype.h"
 #include "ops/linalg/late_product.h"
@@ -183,6 +184,13 @@ ScalarType promoted(std::initializer_list<Input> inputs) {
   for (const Input& in : inputs)
     if (!in.tensor) t = scalar_result_type(t, in.number);
   return t;
+}
+
+Tensor giving_way(ScalarType t, const Tensor& x) {
+  return x.dim() == 0 && is_integral_type(t, false) && x.scalar_type() != kBool ? x.to(t) : x;
+}
+Scalar giving_way(ScalarType t, const Scalar& x) {
+  return is_integral_type(t, false) && !x.isBoolean() ? Scalar(wrapped(t, x)) : x;
 }
 
 void check_no_overlap(const char* name, const Tensor& self, const Tensor& other) {

@@ -39,6 +39,10 @@ Tensor launch_new(const char* name, const FormulaKernel& formula, ScalarType com
 ScalarType scalar_result_type(ScalarType tensor, const Scalar& number);
 /// The promoted dtype of all inputs.
 ScalarType promoted(std::initializer_list<Input> inputs);
+/// An operand that gives way to the others' dtype `t`: of integers, what does not fit wraps around before the function
+/// sees it.
+Tensor giving_way(ScalarType t, const Tensor& x);
+Scalar giving_way(ScalarType t, const Scalar& x);
 /// What a floating function of inputs that promote to `t` gives.
 inline ScalarType floating_result(ScalarType t) { return is_differentiable_type(t) ? t : floating_default(); }
 
