@@ -1,6 +1,8 @@
 #include "inputs.h"
 
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <sstream>
@@ -16,6 +18,10 @@ Inputs::Inputs(uint64_t seed) : engine_(seed) {
   const int64_t kind = drawn(0, 9);
   second_gradients = one_of(3);
   if (second_gradients) note("second");
+  autocast = one_of(10);
+  if (autocast) note("autocast BFloat16");
+  wild = one_of(8);
+  if (wild) note("wild");
   dtype = kind < 6 ? torch::kFloat : kind < 8 ? torch::kDouble : kind == 8 ? torch::kBFloat16 : torch::kHalf;
 }
 
@@ -36,19 +42,21 @@ Shape Inputs::numbers(int64_t n, int64_t low, int64_t high) {
 }
 
 torch::ScalarType Inputs::any_dtype() {
-  static const torch::ScalarType kinds[] = {torch::kFloat, torch::kFloat, torch::kDouble,      torch::kLong,
-                                            torch::kBool,  torch::kHalf,  torch::kBFloat16,    torch::kByte,
-                                            torch::kInt,   torch::kShort, torch::kComplexFloat};
-  return kinds[drawn(0, 10)];
+  static const torch::ScalarType kinds[] = {torch::kFloat,        torch::kFloat, torch::kDouble,   torch::kLong,
+                                            torch::kBool,         torch::kHalf,  torch::kBFloat16, torch::kByte,
+                                            torch::kInt,          torch::kShort, torch::kChar,     torch::kComplexFloat,
+                                            torch::kComplexDouble};
+  return kinds[drawn(0, 12)];
 }
 
-/// Up to four dimensions, some of one element and some of none.
+/// Up to four dimensions, some of one element and some of none; now and then one of several vectors' length.
 Shape Inputs::any_shape() {
   Shape shape(drawn(0, 4));
   for (int64_t& size : shape) {
     const int64_t kind = drawn(0, 9);
     size = kind == 0 ? 0 : kind < 3 ? 1 : drawn(2, 5);
   }
+  if (!shape.empty() && one_of(6)) shape[drawn(0, shape.size() - 1)] = drawn(7, 70);
   return shape;
 }
 
@@ -72,22 +80,44 @@ Shape Inputs::second_shape(const Shape& first) {
   return shape;
 }
 
+double Inputs::wild_value() {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static const double kinds[] = {std::nan(""), kInfinity, -kInfinity, -0.0, 1e30, -1e30,
+                                 1e-30,        88.8,      -104,       1e5,  0.5,  -2.5};
+  return kinds[drawn(0, 11)];
+}
+
 /// Multiples of 1/500 from -4 to 4, and now and then 0, 1 or -1.
 std::vector<double> Inputs::values(int64_t n) {
   std::vector<double> all(n);
   for (double& x : all) {
     const int64_t kind = drawn(0, 40);
-    x = kind < 3 ? static_cast<double>(kind) - 1 : static_cast<double>(drawn(-2000, 2000)) / 500;
+    x = kind < 3           ? static_cast<double>(kind) - 1
+        : wild && kind < 9 ? wild_value()
+                           : static_cast<double>(drawn(-2000, 2000)) / 500;
   }
   return all;
 }
 
+/// From -4 to 4, and where they may be wild the ends of the dtype's range.
+Tensor Inputs::integers_of(const Shape& shape, torch::ScalarType dtype) {
+  static const int64_t bits[] = {7, 8, 15, 31, 63};
+  std::vector<int64_t> all(elements(shape));
+  for (int64_t& x : all) {
+    x = drawn(-4, 4);
+    if (!wild || !one_of(5)) continue;
+    const int64_t last = std::numeric_limits<int64_t>::max() >> (63 - bits[drawn(0, 4)]);
+    x = one_of(2) ? last : -last - 1;
+  }
+  return torch::tensor(all, torch::kLong).reshape(shape).to(dtype);
+}
+
 Tensor Inputs::filled(const Shape& shape, torch::ScalarType dtype) {
+  if (torch::isIntegralType(dtype, false)) return integers_of(shape, dtype);
   const int64_t n = elements(shape);
   const auto draw = [&] { return torch::tensor(values(n), torch::kDouble).reshape(shape); };
   const Tensor real = draw();
   if (dtype == torch::kBool) return real.gt(0);
-  if (dtype == torch::kByte) return real.abs().to(dtype);
   if (torch::isComplexType(dtype)) return torch::complex(real, draw()).to(dtype);
   return real.to(dtype);
 }
@@ -153,7 +183,7 @@ Arguments Inputs::any(int operands) {
   a.y = laid_out(filled(second_shape(shape), second));
   for (Tensor* t : {&a.x, &a.y}) {
     if (t == &a.y && operands < 2) break;
-    if (t->is_floating_point() && one_of(2)) *t = leaf(*t);
+    if (one_of(2)) *t = leaf(*t);
     describe(*t);
   }
   a.p = parameters(static_cast<int64_t>(shape.size()));

@@ -63,6 +63,8 @@ class Inputs {
   torch::ScalarType dtype;  // of tensor(): f32, f64 or, now and then, half precision
   bool repeats = true;      // tensor() may give one whose first dimension repeats itself, which makes singular matrices
   bool second_gradients;    // whether the gradients' own are shown, too
+  bool autocast;            // whether the call is made with it, in bfloat16
+  bool wild;                // NaN, infinities and the ends of a dtype are among the numbers
   /// f32 or f64 from here on: for what has no half precision.
   void full_precision();
 
@@ -76,8 +78,10 @@ class Inputs {
   int64_t drawn(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine_() % (high - low + 1)); }
   torch::ScalarType any_dtype();
   Shape any_shape();
+  double wild_value();
   Shape second_shape(const Shape& first);
   std::vector<double> values(int64_t n);
+  Tensor integers_of(const Shape& shape, torch::ScalarType dtype);
   Tensor filled(const Shape& shape, torch::ScalarType dtype);
   Tensor laid_out(const Tensor& t);
   Parameters parameters(int64_t dims);

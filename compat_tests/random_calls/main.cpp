@@ -1,6 +1,8 @@
 // random_calls_LIBRARY SEED FIRST LAST [TEXT]: makes the calls numbered FIRST to LAST - 1 (of those whose name has
 // TEXT) and prints a line of each, in four columns: number, call, arguments, and what came of it (values, gradients or
 // the error). compare.py compares the lines of two libraries.
+#include <ATen/autocast_mode.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -43,13 +45,14 @@ void show_strides(std::ostream& out, const Tensor& t) {
   out << ')';
 }
 
-/// The sum of the squares of what has a gradient.
+/// The sum of the squares of what has a gradient, of imaginary parts twice.
 Tensor loss_of(const Tensors& results) {
   Tensor loss = torch::zeros({}, torch::kDouble);
   for (const Tensor& t : results) {
     if (!t.defined() || !t.requires_grad()) continue;
     const Tensor real = t.is_complex() ? torch::real(t) : t;
-    loss = loss + (real * real).sum();
+    loss = loss + real.square().sum();
+    if (t.is_complex()) loss = loss + torch::imag(t).square().sum() * 2;
   }
   return loss;
 }
@@ -81,21 +84,50 @@ const char* kind_of(const std::exception& error) {
   return "std::exception";
 }
 
+/// What an error says: its first line, or where that speaks of a script, its last.
+std::string line_of(const std::string& text) {
+  std::istringstream lines(text);
+  std::string first, line, last;
+  while (std::getline(lines, line)) {
+    if (line.empty()) continue;
+    if (first.empty()) first = line;
+    last = line;
+  }
+  return first.find("TorchScript interpreter") == std::string::npos ? first : last;
+}
+
+/// Autocast of the CPU for as long as this is there.
+class Autocast {
+ public:
+  explicit Autocast(bool enabled) {
+    at::autocast::set_autocast_enabled(torch::kCPU, enabled);
+    at::autocast::increment_nesting();
+  }
+  ~Autocast() {
+    at::autocast::decrement_nesting();
+    at::autocast::clear_cache();
+    at::autocast::set_autocast_enabled(torch::kCPU, false);
+  }
+};
+
 std::string made(const Call& call, uint64_t seed) {
   Inputs in(seed);
   torch::manual_seed(seed);
   const Arguments a = call.operands > 0 ? in.any(call.operands) : Arguments();
   std::ostringstream out;
   try {
-    const Tensors results = call.function(a.x, a.y, a.p, in);
+    Tensors results;
+    {
+      const Autocast autocast(in.autocast);
+      results = call.function(a.x, a.y, a.p, in);
+    }
     for (const Tensor& t : results) {
       show(out, t);
       show_strides(out, t);
     }
     show_gradients(out, results, in.leaves(), in.second_gradients);
   } catch (const std::exception& error) {
-    const std::string text = error.what();
-    out << " error: " << kind_of(error) << ": " << text.substr(0, text.find('\n'));
+    out << " error: " << kind_of(error) << ": " << line_of(error.what());
   }
   return in.description() + '\t' + out.str();
 }
@@ -121,6 +153,7 @@ int main(int argc, char** argv) {
   std::stable_sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) { return a.text < b.text; });
   for (int64_t i = std::atoll(argv[2]); i < std::atoll(argv[3]); ++i) {
     const auto& call = calls[i % calls.size()];
-    std::cout << i << '\t' << call.text << '\t' << random_calls::made(call, seed * 1000003 + i * 7919) << std::endl;
+    const std::string made = random_calls::made(call, seed * 1000003 + i * 7919);  // which may print itself
+    std::cout << i << '\t' << call.text << '\t' << made << std::endl;
   }
 }

@@ -158,11 +158,47 @@ void backward_of(Inputs& in, const Tensor& t) {
   t.sum().backward({}, in.coin());
 }
 
+/// Hooks, kept gradients, gradients of some tensors alone and changes of gradients.
+void differentiate(Inputs& in, std::vector<Tensor>& all, Tensor t, const Tensor& u) {
+  const int64_t kind = in.between(0, 8);
+  in.note("differentiate");
+  switch (kind) {
+    case 0:
+      t.retain_grad();
+      break;
+    case 1:
+      t.register_hook([](const Tensor& gradient) { return gradient * 0.5; });
+      break;
+    case 2:
+      t.register_hook([t](const Tensor& gradient) { return gradient + t.detach(); });
+      break;
+    case 3:
+      all.push_back(torch::autograd::grad({t.square().sum()}, {u}, {}, in.coin(), in.coin(), true)[0]);
+      if (!all.back().defined()) all.back() = torch::zeros({});
+      break;
+    case 4:
+      t.square().sum().backward({}, in.coin(), false, std::vector<Tensor>{u});
+      break;
+    case 5:
+      t.square().sum().backward({}, true, true);
+      break;
+    case 6:
+      if (t.grad().defined()) t.mutable_grad().mul_(0.5);
+      break;
+    case 7:
+      t.mutable_grad() = in.coin() ? torch::Tensor() : torch::ones_like(t).detach();
+      break;
+    default:
+      if (t.grad().defined()) t.add_(t.grad(), -0.1);
+      break;
+  }
+}
+
 /// One step; what is refused leaves a mark among the results.
 void step(Inputs& in, std::vector<Tensor>& all, std::vector<double>& marks) {
   const auto any = [&] { return all[in.between(0, static_cast<int64_t>(all.size()) - 1)]; };
   const Tensor t = any(), u = any();
-  const int64_t kind = in.between(0, 19);
+  const int64_t kind = in.between(0, 22);
   const bool unrecorded = in.one_of(6);
   if (unrecorded) in.note("no_grad");
   double mark = static_cast<double>(kind);
@@ -175,8 +211,10 @@ void step(Inputs& in, std::vector<Tensor>& all, std::vector<double>& marks) {
     else if (kind < 18)
       step_in_place(in, t, u,
                     std::none_of(all.begin(), all.end(), [&](auto& v) { return v.is_alias_of(t) && !v.is_same(t); }));
-    else
+    else if (kind < 20)
       backward_of(in, t);
+    else
+      differentiate(in, all, t, u);
   } catch (const c10::Error&) {
     mark = kRefused;
   }
@@ -209,7 +247,7 @@ Tensors program(Inputs& in) {
     const auto known = known_of(t);
     shown.push_back(torch::tensor(known));
     shown.push_back(known.empty() ? t.detach() : t);
-    if (t.is_leaf() && t.grad().defined()) shown.push_back(t.grad().detach().clone());
+    if ((t.is_leaf() || t.retains_grad()) && t.grad().defined()) shown.push_back(t.grad().detach().clone());
   }
   return shown;
 }

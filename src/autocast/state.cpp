@@ -9,6 +9,7 @@
 #include "autocast/level.h"
 #include "autocast/snapshot.h"
 #include "autograd/arithmetic.h"
+#include "autograd/data_calls.h"
 #include "autograd/weak_tensor.h"
 #include "backend/elementwise.h"
 #include "core/recorder.h"
@@ -27,11 +28,25 @@ struct Settings {
 };
 thread_local constinit Settings settings;
 
+/// A copy serves while its weight is what it was: PyTorch's goes on with what an optimizer has changed since.
 struct Copy {
   Tensor weight;  // kept so that the key cannot be another tensor's
   Tensor half;
-  uint32_t version = 0;  // of the weight when it was copied: PyTorch's cache does not look at it
-  bool is_current() const { return version == weight.impl().version(); }
+  intrusive_ptr<StorageImpl> storage;
+  uint32_t version = 0;
+  uint64_t calls = 0;
+  Copy() = default;
+  Copy(const Tensor& of, const Tensor& values)
+      : weight(of),
+        half(values),
+        storage(of.impl().physical_storage()),
+        version(of.impl().version()),
+        calls(data_calls.load(std::memory_order_acquire)) {}
+  bool is_current() const {
+    const TensorImpl& now = weight.impl();
+    return version == now.version() && storage == now.physical_storage() &&
+           calls == data_calls.load(std::memory_order_acquire);
+  }
 };
 using CopyKey = std::pair<const TensorImpl*, ScalarType>;
 struct HashKey {
@@ -54,28 +69,14 @@ bool is_weight(const Tensor& t) {
   return t.scalar_type() == kFloat && t.requires_grad() && t.is_leaf() && !t.is_view();
 }
 
-// A recorded step that goes on with a copy from before is replayed while that is there.
-void record_use(const CopyKey& key, const Tensor& half) {
-  capture::uses(half);
-  capture::depends([key, half = &half.impl()]() -> const char* {
-    const auto at = copies().find(key);
-    return at == copies().end() || &at->second.half.impl() != half ? "a half copy of a weight is gone" : nullptr;
-  });
-}
-// One that makes a copy is replayed while there is none, or one of the same values. Replays leave their copies here as
-// the step does.
+// Replays leave their copies here as the recorded step does.
 void record_copy(const CopyKey& key, const Tensor& weight, const Tensor& half) {
   if (HB_LIKELY(!capture::any_recording())) return;
-  capture::depends([key]() -> const char* {
-    const auto at = copies().find(key);
-    return at != copies().end() && !at->second.is_current() ? "a half copy of what a weight was" : nullptr;
-  });
   const bool history = half.requires_grad();
   capture::keeps(half, [key, history, of = WeakTensor(weight)](const Tensor& values) {
     if (settings.nesting == 0 || of.get() != key.first) return;
     const Tensor weight(intrusive_ptr<TensorImpl>(of.get()));
-    copies().insert_or_assign(key,
-                              Copy{weight, history ? recorded_copy(weight, values) : values, key.first->version()});
+    copies().insert_or_assign(key, Copy(weight, history ? recorded_copy(weight, values) : values));
   });
 }
 
@@ -83,15 +84,13 @@ Tensor cached_copy(ScalarType to_type, const Tensor& weight) {
   auto& map = copies();
   const CopyKey key(&weight.impl(), to_type);
   const auto found = map.find(key);
-  // A copy made without gradients would cut the weight off from the graph.
-  if (found != map.end() && (found->second.half.requires_grad() || !GradMode::is_enabled())) {
-    if (!capture::is_from_before(found->second.half)) return found->second.half;
-    if (!found->second.is_current()) return record_use(key, found->second.half), found->second.half;
-    // Many guards have one that is current: it is made again, for all of them.
-  }
+  // A copy made without gradients would cut the weight off from the graph; a recorded step makes its own.
+  if (found != map.end() && found->second.is_current() &&
+      (found->second.half.requires_grad() || !GradMode::is_enabled()) && !capture::is_from_before(found->second.half))
+    return found->second.half;
   Tensor half = autodiff::arithmetic.cast(weight, to_type);
   record_copy(key, weight, half);
-  map.insert_or_assign(key, Copy{weight, half, weight.impl().version()});
+  map.insert_or_assign(key, Copy(weight, half));
   return half;
 }
 
@@ -104,7 +103,7 @@ Tensor level_copy(ScalarType to_type, const Tensor& weight) {
   Copy& copy = copies()[CopyKey(&weight.impl(), to_type)];
   const bool of_these_values = copy.half.defined() && copy.half.requires_grad() &&
                                copy.half.impl().physical_storage() == values.impl().physical_storage();
-  if (!of_these_values) copy = {weight, recorded_copy(weight, values), weight.impl().version()};
+  if (!of_these_values) copy = Copy(weight, recorded_copy(weight, values));
   return copy.half;
 }
 

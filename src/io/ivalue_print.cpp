@@ -12,15 +12,11 @@
 namespace hb {
 namespace {
 
-// As LibTorch: whole numbers end in a point, others have all their digits.
+// As LibTorch: whole numbers that an int64 holds end in a point (and -0 is 0), others have all their digits.
 void print_double(std::ostream& out, double value) {
-  const int kind = std::fpclassify(value);
-  if ((kind == FP_NORMAL || kind == FP_ZERO) && std::abs(value) < 1e10) {
-    const auto whole = static_cast<int64_t>(value);
-    if (static_cast<double>(whole) == value) {
-      out << (whole == 0 && std::signbit(value) ? "-" : "") << whole << ".";
-      return;
-    }
+  if (std::abs(value) < 0x1p63 && std::trunc(value) == value) {
+    out << static_cast<int64_t>(value) << ".";
+    return;
   }
   const auto precision = out.precision();
   out << std::setprecision(std::numeric_limits<double>::max_digits10) << value << std::setprecision(precision);

@@ -115,6 +115,17 @@ TEST(Autocast, BackwardInsideTheGuardComputesInTheDtypesOfTheForward) {
   EXPECT_EQ(w.grad().item<float>(), 2049.0f);
 }
 
+// Of all dimensions a contraction is a dot product, which has no class.
+TEST(Autocast, WholeContractionsAreDotProducts) {
+  const auto line = torch::ones({5}), plane = torch::ones({3, 5});
+  torch::autocast guard(kCPU, kBFloat16);
+  EXPECT_EQ(torch::inner(line, line).scalar_type(), kFloat);
+  EXPECT_EQ(torch::inner(line.to(kHalf), line.to(kHalf)).scalar_type(), kHalf);
+  EXPECT_EQ(torch::inner(plane, line).scalar_type(), kBFloat16);
+  EXPECT_EQ(torch::tensordot(plane, plane, {0, 1}, {0, 1}).scalar_type(), kFloat);
+  EXPECT_EQ(torch::tensordot(plane, plane, {1}, {1}).scalar_type(), kBFloat16);
+}
+
 TEST(AutocastCache, KeepsHalfCopiesOfWeightsUntilTheOutermostGuardEnds) {
   const auto w = weight();
   {
@@ -147,23 +158,40 @@ TEST(AutocastCache, CanBeSwitchedOff) {
   EXPECT_EQ(at::autocast::cache_size(), 0u);
 }
 
-// As in PyTorch: the copy is made once, and a later change of the weight shows after clear_cache() or the guard's end.
-TEST(AutocastCache, AChangeOfAWeightShowsAfterTheGuard) {
-  const auto w = torch::ones({4, 4}).requires_grad_();
+// PyTorch's cache goes on with the old values; its C++ nn::Linear has none, so that programs train under one guard.
+TEST(AutocastCache, AChangeOfAWeightShowsAtOnce) {
+  auto w = torch::ones({4, 4}).requires_grad_();
   const auto product = [&] { return torch::mm(ones(), w)[0][0].item<float>(); };
-  {
-    torch::autocast guard(kCPU, kHalf);
-    EXPECT_EQ(product(), 4.0f);
-    {
-      torch::NoGradGuard no_grad;
-      w.mul_(3);
-    }
-    EXPECT_EQ(product(), 4.0f);
-    at::autocast::clear_cache();
-    EXPECT_EQ(product(), 12.0f);
-  }
   torch::autocast guard(kCPU, kHalf);
+  EXPECT_EQ(product(), 4.0f);
+  {
+    torch::NoGradGuard no_grad;
+    w.mul_(3);
+  }
   EXPECT_EQ(product(), 12.0f);
+  w.data().mul_(2);
+  EXPECT_EQ(product(), 24.0f);
+  w.set_data(torch::full({4, 4}, 5.0));
+  EXPECT_EQ(product(), 20.0f);
+  EXPECT_EQ(at::autocast::cache_size(), 1u);
+}
+
+TEST(AutocastCache, AModelTrainsWhereAutocastStaysOn) {
+  torch::manual_seed(3);
+  const auto x = torch::randn({8, 1, 6, 6}), y = torch::randn({8, 2});
+  torch::nn::Sequential net(torch::nn::Conv2d(1, 4, 3), torch::nn::ReLU(), torch::nn::Flatten(),
+                            torch::nn::Linear(64, 2));
+  torch::optim::Adam adam(net->parameters(), 0.01);
+  torch::autocast guard(kCPU, kBFloat16);
+  std::vector<float> losses;
+  for (int i = 0; i < 40; ++i) {
+    adam.zero_grad();
+    const auto loss = torch::mse_loss(net->forward(x), y);
+    loss.backward();
+    adam.step();
+    losses.push_back(loss.item<float>());
+  }
+  EXPECT_LT(losses.back(), 0.2 * losses.front());
 }
 
 TEST(AutocastCache, ACopyMadeWithoutGradientsDoesNotCutTheGraph) {

@@ -1,5 +1,5 @@
-// Half copies of weights that a guard around captured steps keeps: like PyTorch's, it goes on with them when the
-// weights change. Captured steps compute what eager ones do, and leave copies that others hold as they are.
+// Half copies of weights that a guard around captured steps keeps, as long as the weights are what they were. Captured
+// steps compute what eager ones do, and leave copies that others hold as they are.
 #include "graph/steps.h"
 
 using namespace steps;

@@ -27,6 +27,8 @@ struct Builtins {
 };
 /// Null where there is none.
 const Builtins* find_builtins(const std::string& name);
+/// Where the arguments of these names stand among all; nothing where one of the names is unknown.
+std::optional<std::vector<size_t>> places_of_names(const std::string& function, const std::vector<std::string>& names);
 /// Whether a list that is written in a call may be the same one in each call.
 bool keeps_arguments(const std::string& name);
 
@@ -36,6 +38,7 @@ std::span<const Builtin> math_builtins();
 std::span<const Builtin> list_builtins();
 std::span<const Builtin> dict_builtins();
 std::span<const Builtin> text_builtins();
+std::span<const Builtin> text_part_builtins();
 std::span<const Builtin> property_builtins();
 std::span<const Builtin> other_builtins();
 
@@ -54,8 +57,6 @@ std::optional<IValue> number_of(const std::string& text);
 int64_t to_int(const IValue& value);
 double to_float(const IValue& value);
 std::string to_text(const IValue& value);
-/// The value as it stands in a list: texts with quotes.
-std::string quoted_text(const IValue& value);
 bool equal_values(const IValue& a, const IValue& b);
 bool less_value(const IValue& a, const IValue& b);
 /// -1 is the last one; throws IndexError where there is none.

@@ -41,7 +41,7 @@ bool pop(Values& a, IValue& out) {
   if (!takes(a, 2, 3)) return false;
   const size_t at = data(a[0]).find(a[1]);
   const bool there = at < data(a[0]).entries.size();
-  HB_CHECK_INDEX(there || a.size() == 3, "[TorchScript] KeyError: ", quoted_text(a[1]));
+  HB_CHECK_INDEX(there || a.size() == 3, "[TorchScript] KeyError: ", to_text(a[1]));
   out = there ? data(a[0]).entries[at].second : a[2];
   if (there) data(a[0]).erase(a[1]);
   return true;

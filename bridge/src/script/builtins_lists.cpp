@@ -49,6 +49,14 @@ bool add_(Values& a, IValue& out) {
   extend(a, out);
   return out = a[0], true;
 }
+bool mul_(Values& a, IValue& out) {
+  if (a.size() != 2 || !a[0].isList() || !is_whole(a[1])) return false;
+  Values copy = a;
+  IValue made;
+  if (!find_builtins("aten::mul")->run(copy, made)) return false;
+  items(a[0]) = made.toListRef();
+  return out = a[0], true;
+}
 bool insert(Values& a, IValue& out) {
   if (a.size() != 3 || !a[0].isList()) return false;
   auto& to = items(a[0]);
@@ -176,6 +184,7 @@ bool get_item(Values& a, IValue& out) {
   if (a.size() != 2 || a[0].isTensor()) return false;
   return out = subscript(a[0], a[1]), true;
 }
+bool list_item(Values& a, IValue& out) { return !a.empty() && a[0].isList() && get_item(a, out); }
 bool set_item(Values& a, IValue& out) {
   if (a.size() != 3 || a[0].isTensor()) return false;
   set_subscript(a[0], a[1], a[2]);
@@ -210,6 +219,8 @@ constexpr Builtin kRows[] = {
     {"aten::append", append},
     {"aten::extend", extend},
     {"aten::add_", add_},
+    {"aten::mul_", mul_},
+    {"aten::Size", list},
     {"aten::insert", insert},
     {"aten::pop", pop},
     {"aten::remove", remove},
@@ -227,6 +238,7 @@ constexpr Builtin kRows[] = {
     {"prim::reversed", reversed},
     {"aten::slice", slice},
     {"aten::__getitem__", get_item},
+    {"aten::select", list_item},
     {"aten::_set_item", set_item},
     {"aten::sum", sum},
     {"aten::any", any},

@@ -1,4 +1,5 @@
 // Functions of one or two numbers, which code calls torch.NAME or math.NAME.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -70,6 +71,34 @@ bool factorial(Values& a, IValue& out) {
   for (int64_t i = 2; i <= n; ++i) product *= i;
   return out = product, true;
 }
+bool frexp(Values& a, IValue& out) {
+  if (a.size() != 1 || !is_real(a[0])) return false;
+  int exponent = 0;
+  const double part = std::frexp(real(a[0]), &exponent);
+  return out = IValue(ivalue::TupleData::create(std::vector<IValue>{part, int64_t{exponent}})), true;
+}
+bool modf(Values& a, IValue& out) {
+  if (a.size() != 1 || !is_real(a[0])) return false;
+  double whole_part = 0;
+  const double rest = std::modf(real(a[0]), &whole_part);
+  return out = IValue(ivalue::TupleData::create(std::vector<IValue>{rest, whole_part})), true;
+}
+bool ldexp(Values& a, IValue& out) {
+  if (a.size() != 2 || !is_real(a[0]) || !is_whole(a[1])) return false;
+  const int64_t exponent = std::clamp<int64_t>(whole(a[1]), -5000, 5000);  // beyond any double's
+  return out = std::ldexp(real(a[0]), static_cast<int>(exponent)), true;
+}
+bool angle(Values& a, IValue& out) {
+  if (a.size() != 1) return false;
+  if (a[0].isComplexDouble())
+    return out = std::atan2(a[0].toComplexDouble().imag(), a[0].toComplexDouble().real()), true;
+  return is_real(a[0]) && (out = std::isnan(real(a[0])) ? real(a[0]) : real(a[0]) < 0 ? kPi : 0.0, true);
+}
+bool polar(Values& a, IValue& out) {
+  if (a.size() != 2 || !is_real(a[0]) || !is_real(a[1])) return false;
+  const double size = real(a[0]), at = real(a[1]);
+  return out = Complex<double>(size * std::cos(at), size * std::sin(at)), true;
+}
 bool int_of_float(Values& a, IValue& out) { return a.size() == 1 && is_real(a[0]) && (out = to_int(a[0]), true); }
 
 constexpr Builtin kRows[] = {
@@ -112,6 +141,11 @@ constexpr Builtin kRows[] = {
     {"aten::mathremainder", of_two<remainder_of>},
     {"aten::gcd", gcd},
     {"aten::factorial", factorial},
+    {"aten::frexp", frexp},
+    {"aten::modf", modf},
+    {"aten::ldexp", ldexp},
+    {"aten::angle", angle},
+    {"aten::polar", polar},
 };
 
 }  // namespace

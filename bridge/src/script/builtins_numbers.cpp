@@ -43,7 +43,9 @@ bool add(Values& a, IValue& out) {
   if (!lists && !tuples) return false;
   std::vector<IValue> items = items_of(a[0]);
   for (IValue& item : items_of(a[1])) items.push_back(std::move(item));
+  const bool empty = items.empty();
   out = lists ? list_of_items(std::move(items)) : IValue(ivalue::TupleData::create(std::move(items)));
+  if (lists && empty) out.toList().data()->element_type = a[0].toList().data()->element_type;
   return true;
 }
 bool sub(Values& a, IValue& out) {
@@ -83,13 +85,11 @@ bool mul(Values& a, IValue& out) {
   return false;
 }
 
+/// Of integers: quotients of floats are infinite, as LibTorch's are.
 void check_divisor(bool zero) { HB_CHECK(!zero, "[TorchScript] ZeroDivisionError: division by zero"); }
 bool div(Values& a, IValue& out) {
   if (complex_pair(a)) return out = complex_of(a[0]) / complex_of(a[1]), true;
-  const auto divide = [](auto x, auto y) {
-    check_divisor(y == 0);
-    return static_cast<double>(x) / static_cast<double>(y);
-  };
+  const auto divide = [](auto x, auto y) { return static_cast<double>(x) / static_cast<double>(y); };
   return arithmetic(a, out, divide, divide);
 }
 int64_t floor_divided(int64_t x, int64_t y) {
@@ -105,15 +105,12 @@ int64_t remainder_of(int64_t x, int64_t y) {
   return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 double real_remainder(double x, double y) {
-  check_divisor(y == 0);
   const double rest = std::fmod(x, y);
-  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+  if (rest == 0) return std::copysign(rest, y);
+  return (rest < 0) != (y < 0) ? rest + y : rest;
 }
 bool floordiv(Values& a, IValue& out) {
-  return arithmetic(a, out, floor_divided, [](double x, double y) {
-    check_divisor(y == 0);
-    return std::floor(x / y);
-  });
+  return arithmetic(a, out, floor_divided, [](double x, double y) { return std::floor(x / y); });
 }
 bool remainder(Values& a, IValue& out) { return arithmetic(a, out, remainder_of, real_remainder); }
 bool divmod(Values& a, IValue& out) {
@@ -124,7 +121,10 @@ bool divmod(Values& a, IValue& out) {
   return true;
 }
 bool pow(Values& a, IValue& out) {
-  const auto power = [](auto x, auto y) { return std::pow(static_cast<double>(x), static_cast<double>(y)); };
+  const auto power = [](auto x, auto y) {
+    HB_CHECK(x != 0 || y >= 0, "[TorchScript] 0.0 cannot be raised to a negative power");
+    return std::pow(static_cast<double>(x), static_cast<double>(y));
+  };
   return arithmetic(a, out, power, power);
 }
 bool neg(Values& a, IValue& out) {

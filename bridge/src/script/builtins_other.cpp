@@ -117,6 +117,11 @@ bool warn(Values& a, IValue& out) {
   hb::detail::warn(to_text(a[0]));
   return out = IValue(), true;
 }
+bool seed_all(Values& a, IValue& out) {
+  if (a.size() != 1 || !is_whole(a[0])) return false;
+  hb::manual_seed(static_cast<uint64_t>(whole(a[0])));
+  return out = IValue(), true;
+}
 bool identity(Values& a, IValue& out) { return !a.empty() && (out = a[0], true); }
 bool unwrap(Values& a, IValue& out) {
   if (a.size() != 1) return false;
@@ -139,6 +144,7 @@ bool requires_grad_(Values& a, IValue& out) {
 bool nothing(Values&, IValue& out) { return out = IValue(), true; }
 
 constexpr Builtin kRows[] = {
+    {"aten::manual_seed", seed_all},
     {"aten::device", make_device},
     {"prim::NumToTensor", number_to_tensor},
     {"prim::type", device_type},

@@ -58,6 +58,9 @@ bool percent_format(Values& a, IValue& out) {
     const IValue& value = given[next++];
     char number[400];
     switch (form[i]) {
+      case 'c':
+        made += value.isInt() ? std::string(1, static_cast<char>(value.toInt())) : text(value);
+        break;
       case 's':
       case 'r':
         made += to_text(value);
@@ -93,12 +96,114 @@ bool mapped(Values& a, IValue& out) {
   for (char& c : made) c = static_cast<char>(letter(static_cast<unsigned char>(c)));
   return out = made, true;
 }
+int letter(char c) { return static_cast<unsigned char>(c); }
+
+bool swapped(Values& a, IValue& out) {
+  if (!takes(a, 1, 1)) return false;
+  std::string made = text(a[0]);
+  for (char& c : made)
+    c = static_cast<char>(std::islower(letter(c)) ? std::toupper(letter(c)) : std::tolower(letter(c)));
+  return out = made, true;
+}
+/// The first letter of the text, or of each of its words, is a large one, the others are small.
+template <bool words>
+bool titled(Values& a, IValue& out) {
+  if (!takes(a, 1, 1)) return false;
+  std::string made = text(a[0]);
+  bool first = true;
+  for (char& c : made) {
+    c = static_cast<char>(first ? std::toupper(letter(c)) : std::tolower(letter(c)));
+    first = words && !std::isalpha(letter(c));
+  }
+  return out = made, true;
+}
+
 template <int (*is)(int)>
 bool all_are(Values& a, IValue& out) {
   if (!takes(a, 1, 1)) return false;
   const std::string& all = text(a[0]);
-  const auto fits = [](char c) { return is(static_cast<unsigned char>(c)) != 0; };
-  return out = !all.empty() && std::all_of(all.begin(), all.end(), fits), true;
+  return out = !all.empty() && std::all_of(all.begin(), all.end(), [](char c) { return is(letter(c)) != 0; }), true;
+}
+/// There are letters, and all of them are of that kind.
+template <int (*is)(int)>
+bool letters_are(Values& a, IValue& out) {
+  if (!takes(a, 1, 1)) return false;
+  bool any = false, all = true;
+  for (const char c : text(a[0]))
+    if (std::isalpha(letter(c))) any = true, all = all && is(letter(c));
+  return out = any && all, true;
+}
+bool is_printable(Values& a, IValue& out) {
+  if (!takes(a, 1, 1)) return false;
+  const std::string& all = text(a[0]);
+  return out = std::all_of(all.begin(), all.end(), [](char c) { return std::isprint(letter(c)) != 0; }), true;
+}
+bool is_identifier(Values& a, IValue& out) {
+  if (!takes(a, 1, 1)) return false;
+  const std::string& all = text(a[0]);
+  const auto fits = [](char c) { return c == '_' || std::isalnum(letter(c)) != 0; };
+  return out = !all.empty() && !std::isdigit(letter(all[0])) && std::all_of(all.begin(), all.end(), fits), true;
+}
+bool is_title(Values& a, IValue& out) {
+  if (!takes(a, 1, 1)) return false;
+  bool any = false, all = true, first = true;
+  for (const char c : text(a[0])) {
+    const bool is = std::isalpha(letter(c)) != 0;
+    any = any || is;
+    if (is) all = all && first == (std::isupper(letter(c)) != 0);
+    first = !is;
+  }
+  return out = any && all, true;
+}
+
+constexpr int64_t kMostCharacters = int64_t{1} << 28;
+
+enum class Side { Left, Right, Both };
+/// (text, width, filling): `side` is where the filling goes.
+template <Side side, char kFilling = ' '>
+bool padded(Values& a, IValue& out) {
+  if (!takes(a, 2, 3)) return false;
+  const std::string &all = text(a[0]), filling = a.size() == 3 ? text(a[2]) : std::string(1, kFilling);
+  HB_CHECK(filling.size() == 1, "[TorchScript] TypeError: The fill character must be exactly one character long");
+  const auto size = static_cast<int64_t>(all.size());
+  const int64_t more = std::max<int64_t>(0, to_int(a[1]) - size);
+  HB_CHECK(more <= kMostCharacters, "[TorchScript] expected a text of at most ", kMostCharacters, " characters");
+  const int64_t left = side == Side::Left ? more : side == Side::Right ? 0 : more / 2 + (more & (size + more) & 1);
+  return out = std::string(left, filling[0]) + all + std::string(more - left, filling[0]), true;
+}
+bool expandtabs(Values& a, IValue& out) {
+  if (!takes(a, 1, 2)) return false;
+  const int64_t step = a.size() == 2 && !a[1].isNone() ? to_int(a[1]) : 8;
+  HB_CHECK(step <= 1024, "[TorchScript] expected tabs of at most 1024 characters, got ", step);
+  std::string made;
+  int64_t column = 0;
+  for (const char c : text(a[0])) {
+    if (c == '\t') {
+      const int64_t blanks = step > 0 ? step - column % step : 0;
+      made.append(blanks, ' ');
+      column += blanks;
+    } else {
+      made += c;
+      column = c == '\n' || c == '\r' ? 0 : column + 1;
+    }
+  }
+  return out = made, true;
+}
+
+/// hex(), oct() and bin() of an integer.
+template <int kBits>
+bool digits_of(Values& a, IValue& out) {
+  if (a.size() != 1 || !is_whole(a[0])) return false;
+  const int64_t value = whole(a[0]);
+  uint64_t rest = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  std::string made;
+  do {
+    made += "0123456789abcdef"[rest & ((1 << kBits) - 1)];
+    rest >>= kBits;
+  } while (rest != 0);
+  made += kBits == 4 ? "x0" : kBits == 3 ? "o0" : "b0";
+  if (value < 0) made += '-';
+  return out = std::string(made.rbegin(), made.rend()), true;
 }
 
 std::string stripped(const Values& a, bool front, bool back) {
@@ -114,82 +219,6 @@ bool strip(Values& a, IValue& out) { return takes(a, 1, 2) && (out = stripped(a,
 bool lstrip(Values& a, IValue& out) { return takes(a, 1, 2) && (out = stripped(a, true, false), true); }
 bool rstrip(Values& a, IValue& out) { return takes(a, 1, 2) && (out = stripped(a, false, true), true); }
 
-bool join(Values& a, IValue& out) {
-  if (!takes(a, 2, 2)) return false;
-  std::string made;
-  bool first = true;
-  for (const IValue& item : items_of(a[1])) {
-    if (!first) made += text(a[0]);
-    made += text(item);
-    first = false;
-  }
-  return out = made, true;
-}
-
-bool split(Values& a, IValue& out) {
-  if (!takes(a, 1, 3)) return false;
-  int64_t most = a.size() == 3 ? to_int(a[2]) : -1;
-  const std::string& all = text(a[0]);
-  std::vector<IValue> parts;
-  if (a.size() == 1 || a[1].isNone()) {
-    const std::string blank = " \t\n\r\f\v";
-    for (size_t at = all.find_first_not_of(blank); at != std::string::npos;) {
-      const size_t end = std::min(all.find_first_of(blank, at), all.size());
-      if (most-- == 0) {
-        parts.emplace_back(all.substr(at));
-        break;
-      }
-      parts.emplace_back(all.substr(at, end - at));
-      at = all.find_first_not_of(blank, end);
-    }
-  } else {
-    const std::string& by = text(a[1]);
-    HB_CHECK(!by.empty(), "[TorchScript] ValueError: empty separator");
-    size_t at = 0;
-    for (size_t end; most-- != 0 && (end = all.find(by, at)) != std::string::npos; at = end + by.size())
-      parts.emplace_back(all.substr(at, end - at));
-    parts.emplace_back(all.substr(at));
-  }
-  out = list_of_items(std::move(parts));
-  out.toList().data()->element_type = StringType::get();
-  return true;
-}
-
-bool starts_with(Values& a, IValue& out) {
-  return takes(a, 2, 2) && (out = text(a[0]).rfind(text(a[1]), 0) == 0, true);
-}
-bool ends_with(Values& a, IValue& out) {
-  if (!takes(a, 2, 2)) return false;
-  const std::string &all = text(a[0]), &end = text(a[1]);
-  return out = all.size() >= end.size() && all.compare(all.size() - end.size(), end.size(), end) == 0, true;
-}
-bool find(Values& a, IValue& out) {
-  if (!takes(a, 2, 2)) return false;
-  const size_t at = text(a[0]).find(text(a[1]));
-  return out = at == std::string::npos ? int64_t{-1} : static_cast<int64_t>(at), true;
-}
-bool rfind(Values& a, IValue& out) {
-  if (!takes(a, 2, 2)) return false;
-  const size_t at = text(a[0]).rfind(text(a[1]));
-  return out = at == std::string::npos ? int64_t{-1} : static_cast<int64_t>(at), true;
-}
-bool count(Values& a, IValue& out) {
-  if (!takes(a, 2, 2) || text(a[1]).empty()) return false;
-  int64_t n = 0;
-  for (size_t at = text(a[0]).find(text(a[1])); at != std::string::npos; ++n)
-    at = text(a[0]).find(text(a[1]), at + text(a[1]).size());
-  return out = n, true;
-}
-bool replace(Values& a, IValue& out) {
-  if (!takes(a, 3, 3)) return false;
-  const std::string &all = text(a[0]), &old = text(a[1]), &by = text(a[2]);
-  HB_CHECK(!old.empty(), "[TorchScript] ValueError: replace() expected a text to look for");
-  std::string made;
-  size_t at = 0;
-  for (size_t end; (end = all.find(old, at)) != std::string::npos; at = end + old.size())
-    made += all.substr(at, end - at) + by;
-  return out = made + all.substr(at), true;
-}
 bool as_text(Values& a, IValue& out) { return a.size() == 1 && (out = to_text(a[0]), true); }
 bool ord(Values& a, IValue& out) {
   if (!takes(a, 1, 1)) return false;
@@ -218,19 +247,27 @@ constexpr Builtin kRows[] = {
     {"aten::isalpha", all_are<std::isalpha>},
     {"aten::isalnum", all_are<std::isalnum>},
     {"aten::isspace", all_are<std::isspace>},
-    {"aten::isupper", all_are<std::isupper>},
-    {"aten::islower", all_are<std::islower>},
+    {"aten::isupper", letters_are<std::isupper>},
+    {"aten::islower", letters_are<std::islower>},
+    {"aten::istitle", is_title},
+    {"aten::isdecimal", all_are<std::isdigit>},
+    {"aten::isnumeric", all_are<std::isdigit>},
+    {"aten::isidentifier", is_identifier},
+    {"aten::isprintable", is_printable},
+    {"aten::capitalize", titled<false>},
+    {"aten::title", titled<true>},
+    {"aten::swapcase", swapped},
+    {"aten::ljust", padded<Side::Right>},
+    {"aten::rjust", padded<Side::Left>},
+    {"aten::center", padded<Side::Both>},
+    {"aten::zfill", padded<Side::Left, '0'>},
+    {"aten::expandtabs", expandtabs},
+    {"aten::hex", digits_of<4>},
+    {"aten::oct", digits_of<3>},
+    {"aten::bin", digits_of<1>},
     {"aten::strip", strip},
     {"aten::lstrip", lstrip},
     {"aten::rstrip", rstrip},
-    {"aten::join", join},
-    {"aten::split", split},
-    {"aten::startswith", starts_with},
-    {"aten::endswith", ends_with},
-    {"aten::find", find},
-    {"aten::rfind", rfind},
-    {"aten::count", count},
-    {"aten::replace", replace},
     {"aten::str", as_text},
     {"prim::str", as_text},
     {"aten::ord", ord},

@@ -19,7 +19,8 @@ constexpr std::pair<const char*, const char*> kWords[] = {
     {"min", "prim::min"},       {"max", "prim::max"},           {"sum", "aten::sum"},     {"round", "aten::round"},
     {"sorted", "aten::sorted"}, {"reversed", "prim::reversed"}, {"list", "aten::list"},   {"dict", "aten::dict"},
     {"tuple", "prim::tuple"},   {"any", "aten::any"},           {"all", "aten::all"},     {"divmod", "aten::divmod"},
-    {"pow", "aten::pow"},       {"ord", "aten::ord"},           {"chr", "aten::chr"},     {"wait", "aten::wait"}};
+    {"pow", "aten::pow"},       {"ord", "aten::ord"},           {"chr", "aten::chr"},     {"wait", "aten::wait"},
+    {"hex", "aten::hex"},       {"oct", "aten::oct"},           {"bin", "aten::bin"}};
 
 // What torch.jit and code of archives name without being functions.
 bool is_cast(const std::string& word) {

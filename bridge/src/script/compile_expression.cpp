@@ -143,9 +143,14 @@ std::unique_ptr<Subscript> Compiler::subscript(const Expr& tree) {
   return std::make_unique<Subscript>(tree.line, std::move(value), std::move(items), tuple);
 }
 
-// The loop's parts are computed many times: none of its reads is a last one.
+// The loop's parts are computed many times: none of its reads is a last one. Its variables are its own.
 NodePtr Compiler::comprehension(const Expr& tree) {
   NodePtr source = expression(*tree.parts[2]);
+  const auto outer = places_;
+  for_each_part(*tree.parts[1], [&](const Expr& part) {
+    if (part.kind == Kind::Name) places_.erase(part.text);
+  });
+  collect_targets(*tree.parts[1]);
   ++loops_;
   TargetPtr to = target(*tree.parts[1]);
   NodePtr condition = tree.parts[3] ? expression(*tree.parts[3]) : nullptr;
@@ -153,6 +158,7 @@ NodePtr Compiler::comprehension(const Expr& tree) {
   NodePtr key = dict ? expression(*tree.parts[0]) : nullptr;
   NodePtr item = expression(dict ? *tree.parts[4] : *tree.parts[0]);
   --loops_;
+  places_ = outer;
   return std::make_unique<Comprehension>(tree.line, std::move(key), std::move(item), std::move(to), std::move(source),
                                          std::move(condition));
 }

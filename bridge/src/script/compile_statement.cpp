@@ -19,8 +19,7 @@ void Compiler::fail(int line, const std::string& message) const {
 void Compiler::run() {
   const FunctionSyntax& syntax = function_.syntax();
   for (const Parameter& parameter : syntax.parameters) {
-    if (!places_.emplace(parameter.name, places_.size()).second)
-      fail(syntax.line, "the parameter '" + parameter.name + "' is there twice");
+    if (!add_place(parameter.name)) fail(syntax.line, "the parameter '" + parameter.name + "' is there twice");
   }
   function_.defaults_.clear();
   function_.inner_.clear();
@@ -32,30 +31,27 @@ void Compiler::run() {
   for (const auto& [place, use] : latest_use_) {
     if (use) use->last_use = true;
   }
-  function_.places_ = places_.size();
+  function_.places_ = place_count_;
 }
 
 // --- names that are assigned become places
 
+bool Compiler::add_place(const std::string& name) {
+  const bool added = places_.emplace(name, place_count_).second;
+  if (added) ++place_count_;
+  return added;
+}
+
 void Compiler::collect_targets(const Expr& target) {
-  if (target.kind == Kind::Name) places_.emplace(target.text, places_.size());
+  if (target.kind == Kind::Name) add_place(target.text);
   if (target.kind != Kind::Tuple && target.kind != Kind::List && target.kind != Kind::Starred) return;
   for (const ExprPtr& part : target.parts) collect_targets(*part);
 }
 
-void Compiler::collect_comprehensions(const Expr& tree) {
-  for_each_part(tree, [this](const Expr& part) {
-    if (part.kind == Kind::Comprehension || part.kind == Kind::DictComprehension) collect_targets(*part.parts[1]);
-  });
-}
-
 void Compiler::collect_names(const Block& statements) {
   for (const Stmt& made : statements) {
-    if (made.value) collect_comprehensions(*made.value);
-    for (const ExprPtr& target : made.targets) {
-      collect_comprehensions(*target);
+    for (const ExprPtr& target : made.targets)
       if (made.kind != Stmt::Kind::Assert && !is_alias(made)) collect_targets(*target);
-    }
     collect_names(made.body);
     collect_names(made.otherwise);
   }

@@ -22,7 +22,7 @@ class Compiler {
   // --- compile_statement.cpp
   void collect_names(const Block& block);
   void collect_targets(const Expr& target);
-  void collect_comprehensions(const Expr& tree);
+  bool add_place(const std::string& name);  // false where it has one
   Actions block(const Block& statements);
   ActionPtr statement(const Stmt& made);
   ActionPtr assignment(const Stmt& made);
@@ -67,6 +67,7 @@ class Compiler {
   const ScriptFunction& function_;
   Unit& unit_;
   std::map<std::string, size_t> places_;
+  size_t place_count_ = 0;
   std::map<std::string, std::string> aliases_;          // _0 = __torch__.torch.nn.functional.relu
   std::map<std::string, const ScriptFunction*> inner_;  // def within a function
   std::map<size_t, Local*> latest_use_;                 // of each place, outside of loops

@@ -104,10 +104,24 @@ Flow For::run_range(Frame& frame, const Nodes& bounds) const {
   return Flow::Next;
 }
 
+/// As many turns as the list has items at first; each takes what stands in it then.
+Flow For::run_list(Frame& frame, const IValue& list) const {
+  const size_t turns = list.toListRef().size();
+  for (size_t i = 0; i < turns; ++i) {
+    target_->set(frame, subscript(list, static_cast<int64_t>(i)));
+    const Flow flow = body_.run(frame);
+    if (flow == Flow::Return) return flow;
+    if (flow == Flow::Break) break;
+  }
+  return Flow::Next;
+}
+
 Flow For::run(Frame& frame) const {
   const auto* range = dynamic_cast<const Sequence*>(source_.get());
   if (range && range->kind == Sequence::Kind::Range) return run_range(frame, range->parts);
-  for (IValue& item : items_of(source_->eval(frame))) {
+  const IValue source = source_->eval(frame);
+  if (source.isList()) return run_list(frame, source);
+  for (IValue& item : items_of(source)) {
     target_->set(frame, std::move(item));
     const Flow flow = body_.run(frame);
     if (flow == Flow::Return) return flow;

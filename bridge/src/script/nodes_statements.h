@@ -108,6 +108,7 @@ class For final : public Action {
 
  private:
   Flow run_range(Frame& frame, const Nodes& bounds) const;
+  Flow run_list(Frame& frame, const IValue& list) const;
   TargetPtr target_;
   NodePtr source_;
   Actions body_;

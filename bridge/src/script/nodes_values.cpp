@@ -204,7 +204,9 @@ IValue Sequence::eval(Frame& frame) const {
       made.emplace_back(i);
       if (__builtin_add_overflow(i, step, &i)) break;
     }
-    return list_of_items(std::move(made));
+    IValue list = list_of_items(std::move(made));
+    list.toList().data()->element_type = IntType::get();
+    return list;
   }
   if (kind == Kind::Enumerate) {
     int64_t i = parts.size() == 2 ? to_int(parts[1]->eval(frame)) : 0;

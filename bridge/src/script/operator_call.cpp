@@ -98,7 +98,8 @@ std::vector<Candidate> candidates_of(const std::string& name) {
 OperatorCall::OperatorCall(std::string name, std::vector<std::string> names)
     : name_(std::move(name)),
       names_(std::move(names)),
-      builtins_(names_.empty() ? find_builtins(name_) : nullptr),
+      places_(places_of_names(name_, names_)),
+      builtins_(names_.empty() || places_ ? find_builtins(name_) : nullptr),
       simple_(names_.empty() ? simple_of(name_) : Simple::None) {}
 OperatorCall::~OperatorCall() = default;
 
@@ -182,7 +183,11 @@ const Plan* OperatorCall::remembered(const Kinds& kinds) const {
 
 IValue OperatorCall::call(Values& arguments) const {
   IValue result;
-  if (builtins_ && builtins_->run(arguments, result)) return result;
+  if (builtins_ && names_.empty() && builtins_->run(arguments, result)) return result;
+  if (builtins_ && !names_.empty()) {
+    Values placed = in_their_places(arguments);
+    if (!placed.empty() && builtins_->run(placed, result)) return result;
+  }
   Kinds kinds{};
   bool remember = arguments.size() < kMostKinds;
   kinds[kMostKinds - 1] = static_cast<uint8_t>(arguments.size());
@@ -194,6 +199,19 @@ IValue OperatorCall::call(Values& arguments) const {
     if (const Plan* plan = remembered(kinds)) return run(*plan, arguments);
   }
   return find_and_call(arguments, kinds, remember);
+}
+
+/// The arguments as if none had a name, None where there is no argument; nothing where a place has two.
+Values OperatorCall::in_their_places(const Values& arguments) const {
+  const size_t by_place = arguments.size() - names_.size();
+  Values placed(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(by_place));
+  for (size_t i = 0; i < names_.size(); ++i) {
+    const size_t at = (*places_)[i];
+    if (at < by_place) return {};
+    if (at >= placed.size()) placed.resize(at + 1);
+    placed[at] = arguments[by_place + i];
+  }
+  return placed;
 }
 
 IValue OperatorCall::find_and_call(Values& arguments, const Kinds& kinds, bool remember) const {

@@ -87,12 +87,14 @@ class OperatorCall {
     const Entry* next = nullptr;
   };
   const Plan* remembered(const Kinds& kinds) const;
+  Values in_their_places(const Values& arguments) const;
   IValue find_and_call(Values& arguments, const Kinds& kinds, bool remember) const;
   IValue run(const Plan& plan, Values& arguments) const;
   [[noreturn]] void fail(const Values& arguments, const std::vector<Candidate>& candidates) const;
 
   std::string name_;
   std::vector<std::string> names_;
+  std::optional<std::vector<size_t>> places_;  // of a builtin's arguments that have names
   const Builtins* builtins_;
   enum class Simple : uint8_t { None, Add, Sub, Mul, Eq, Ne, Lt, Gt, Le, Ge, Remainder } simple_;
   static Simple simple_of(const std::string& name);

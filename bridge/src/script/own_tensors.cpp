@@ -8,6 +8,15 @@
 namespace hb::bridge::script {
 namespace {
 
+/// The dtype of no numbers: their list's type has it.
+ScalarType dtype_of_empty(const IValue& data) {
+  if (data.isList() && !data.toListRef().empty()) return dtype_of_empty(data.toListRef()[0]);
+  const TypeKind kind = data.isList() ? data.toList().data()->element_type->kind() : TypeKind::AnyType;
+  return kind == TypeKind::IntType    ? kLong
+         : kind == TypeKind::BoolType ? kBool
+                                      : typeMetaToScalarType(get_default_dtype());
+}
+
 void collect(const IValue& value, std::vector<int64_t>& sizes, size_t depth, std::vector<IValue>& numbers) {
   if (!value.isList() && !value.isTuple()) {
     HB_CHECK(depth == sizes.size(), "[TorchScript] tensor(): expected rows of one length");
@@ -26,17 +35,18 @@ Tensor tensor_of(const IValue& data, std::optional<ScalarType> dtype, std::optio
   std::vector<int64_t> sizes;
   std::vector<IValue> numbers;
   collect(data, sizes, 0, numbers);
-  bool reals = numbers.empty(), wholes = false, complex = false;
+  bool reals = false, wholes = false, complex = false;
   for (IValue& number : numbers) {
     if (number.isTensor()) number = IValue(number.toTensor().item());
     reals = reals || number.isDouble();
     wholes = wholes || number.isInt();
     complex = complex || number.isComplexDouble();
   }
-  const ScalarType natural = complex  ? kComplexFloat
-                             : reals  ? typeMetaToScalarType(get_default_dtype())
-                             : wholes ? kLong
-                                      : kBool;
+  const ScalarType natural = numbers.empty() ? dtype_of_empty(data)
+                             : complex       ? kComplexFloat
+                             : reals         ? typeMetaToScalarType(get_default_dtype())
+                             : wholes        ? kLong
+                                             : kBool;
   NoGradGuard no_grad;
   const Tensor flat = hb::empty({static_cast<int64_t>(numbers.size())}, complex ? kComplexDouble
                                                                         : reals ? kDouble

@@ -56,7 +56,7 @@ IValue subscript(const IValue& value, const IValue& index) {
   if (value.isGenericDict()) {
     const auto& data = *value.toGenericDict().data();
     const size_t at = data.find(index);
-    HB_CHECK_INDEX(at < data.entries.size(), "[TorchScript] KeyError: ", quoted_text(index));
+    HB_CHECK_INDEX(at < data.entries.size(), "[TorchScript] KeyError: ", to_text(index));
     return data.entries[at].second;
   }
   HB_CHECK(value.isString(), "[TorchScript] a value of type '", value.type()->annotation_str(),

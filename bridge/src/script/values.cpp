@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 
@@ -19,25 +18,6 @@ namespace {
 [[noreturn]] void fail_kind(const char* what, const IValue& value) {
   throw Error(
       hb::detail::str("[TorchScript] expected ", what, ", got a value of type '", value.type()->annotation_str(), "'"));
-}
-
-// The shortest text that is read back as the same number.
-std::string float_text(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  char text[40];
-  for (int digits = 1; digits <= 17; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    if (std::strtod(text, nullptr) == value) break;
-  }
-  std::string out = text;
-  return out.find_first_of(".en") == std::string::npos ? out + ".0" : out;
-}
-
-std::string joined(const std::vector<IValue>& items) {
-  std::string text;
-  for (const IValue& item : items) text += (text.empty() ? "" : ", ") + quoted_text(item);
-  return text;
 }
 
 }  // namespace
@@ -98,28 +78,9 @@ double to_float(const IValue& value) {
 
 std::string to_text(const IValue& value) {
   if (value.isString()) return value.toStringRef();
-  if (value.isBool()) return value.toBool() ? "True" : "False";
-  if (value.isDouble()) return float_text(value.toDouble());
-  if (value.isNone()) return "None";
-  if (value.isList()) return "[" + joined(value.toListRef()) + "]";
-  if (value.isTuple()) {
-    const auto& items = value.toTupleRef().elements();
-    return "(" + joined(items) + (items.size() == 1 ? ",)" : ")");
-  }
-  if (value.isDevice()) return value.toDevice().str();
-  if (value.isGenericDict()) {
-    std::string text;
-    for (const auto& [key, item] : value.toGenericDict().data()->entries)
-      text += (text.empty() ? "" : ", ") + quoted_text(key) + ": " + quoted_text(item);
-    return "{" + text + "}";
-  }
   std::ostringstream out;
   out << value;
   return out.str();
-}
-
-std::string quoted_text(const IValue& value) {
-  return value.isString() ? "'" + value.toStringRef() + "'" : to_text(value);
 }
 
 bool equal_values(const IValue& a, const IValue& b) {

@@ -51,8 +51,9 @@ void emit(const Sequence<C>& q, const C* log_probs, C* out) {
 
 template <class C>
 C loss_of(const Sequence<C>& q, const C* last) {
-  const C a = last[q.width - 1], b = q.width > 1 ? last[q.width - 2] : kNever<C>, top = std::max(a, b);
-  if (top == kNever<C>) return -kNever<C>;
+  const C a = last[q.width - 1], b = q.width > 1 ? last[q.width - 2] : kNever<C>;
+  if (a == kNever<C> && b == kNever<C>) return -kNever<C>;
+  const C top = std::max(a, b);
   return -(std::log(std::exp(a - top) + std::exp(b - top)) + top);
 }
 

@@ -88,7 +88,9 @@ Tensor pow_backward_self(const Tensor& grad, const Tensor& base, const Tensor& e
 
 Tensor pow_backward_exponent(const Tensor& grad, const Tensor& base, const Tensor& exponent, const Tensor& result) {
   const Tensor flat = logical_and(base == 0, real(exponent) >= 0);
-  return where(flat, Scalar(0.0), grad * conj(result * log(base)));
+  // Of a negative base the logarithm is complex where the result is.
+  return where(flat, Scalar(0.0),
+               grad * conj(result * log(result.is_complex() ? base.to(result.scalar_type()) : base)));
 }
 
 }  // namespace hb

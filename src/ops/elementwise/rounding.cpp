@@ -30,11 +30,16 @@ Tensor round(const Tensor& self, int64_t decimals) {
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
   HB_FUNCTION(nan_to_num, self, nan, posinf, neginf);
-  if (self.is_complex()) return view_as_complex(nan_to_num(view_as_real(self), nan, posinf, neginf));
   const ScalarType t = self.scalar_type();
   if (is_integral_type(t, true)) return self.clone();
-  const double p[] = {nan.value_or(0), posinf.value_or(largest_of(t)), neginf.value_or(-largest_of(t))};
-  Tensor out = ops::launch_new("nan_to_num", nan_to_num_formula, compute_type(t), t, {self}, p);
+  Tensor out;
+  if (self.is_complex()) {
+    NoGradGuard no_grad;
+    out = view_as_complex(nan_to_num(view_as_real(self), nan, posinf, neginf));
+  } else {
+    const double p[] = {nan.value_or(0), posinf.value_or(largest_of(t)), neginf.value_or(-largest_of(t))};
+    out = ops::launch_new("nan_to_num", nan_to_num_formula, compute_type(t), t, {self}, p);
+  }
   if (needs_grad(self))
     record("NanToNumBackward0", out, {&self}, {SavedTensor::input(self)},
            [](Backward& b, auto& s) { return gradients(where(isfinite(s[0]), b.grad(), Scalar(0))); });

@@ -1,6 +1,7 @@
 // Functions of matrices written with the decompositions.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <halfbridge/ops.h>
 
@@ -71,7 +72,10 @@ Tensor matrix_exp(const Tensor& self) {
   // exp(A) = exp(A / 2^s)^(2^s), with s such that the norm of A / 2^s is at most 1/2; there the polynomial of degree 14
   // is exact in double.
   const double size = self.detach().abs().sum(-2).max().item<double>();
-  HB_CHECK(std::isfinite(size), "[matrix_exp] expected finite values");
+  if (!std::isfinite(size)) {  // those matrices of the stack are NaN
+    const Tensor wild = isfinite(self.detach().abs().sum({-2, -1}, true)).logical_not();
+    return where(wild, self * std::numeric_limits<double>::quiet_NaN(), matrix_exp(where(wild, Scalar(0.0), self)));
+  }
   const int s = size > 0.5 ? static_cast<int>(std::ceil(std::log2(size / 0.5))) : 0;
   const Tensor a = self * std::ldexp(1.0, -s), one = eye(self.size(-1), self.options());
   Tensor out = one + a / 14;

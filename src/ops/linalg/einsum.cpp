@@ -182,6 +182,8 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
     if (!used_a[d]) free_a.push_back(d), rows *= self.size(d), sizes.push_back(self.size(d));
   for (int64_t d = 0; d < other.dim(); ++d)
     if (!used_b[d]) free_b.push_back(d), cols *= other.size(d), sizes.push_back(other.size(d));
+  if (free_a.empty() && free_b.empty())
+    return dot(self.permute(inner_a).reshape({inner}), other.permute(inner_b).reshape({inner}));
   free_a.insert(free_a.end(), inner_a.begin(), inner_a.end());
   inner_b.insert(inner_b.end(), free_b.begin(), free_b.end());
   const Tensor a = self.permute(free_a).reshape({rows, inner}), b = other.permute(inner_b).reshape({inner, cols});

@@ -67,11 +67,24 @@ std::pair<Tensor, Tensor> moments(const char* name, const Tensor& self, uint64_t
 
 Tensor deviation_gradient(const Tensor& g, const Tensor& y) { return masked_fill(g / (y * 2), y == 0, 0); }
 
+/// The deviation of a complex tensor, from the variance.
+Tensor deviation_of(const Tensor& variance) {
+  Tensor out;
+  {
+    NoGradGuard no_grad;
+    out = sqrt(variance);
+  }
+  if (needs_grad(variance))
+    record("StdBackward0", out, {&variance}, {SavedTensor::output(out)},
+           [](Backward& b, auto& s) { return gradients(deviation_gradient(b.grad(), s[0])); });
+  return out;
+}
+
 Tensor spread_of(const char* name, const Tensor& self, uint64_t mask, bool keepdim, double correction, bool root) {
   if (self.is_complex()) {
     const Tensor variance = spread_of(name, real(self), mask, keepdim, correction, false) +
                             spread_of(name, imag(self), mask, keepdim, correction, false);
-    return root ? sqrt(variance) : variance;
+    return root ? deviation_of(variance) : variance;
   }
   Tensor out = moments(name, self, mask, keepdim, correction, root, false).first;
   if (!needs_grad(self)) return out;

@@ -168,8 +168,8 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
     if (geometry::may_overlap_itself(own_sizes, own_strides)) {
       // Several elements of self are one place: they share its gradient.
       const Tensor own = arange(places, numbers).as_strided(own_sizes, own_strides, own_offset - low).reshape(-1);
-      sums = sums /
-             zeros({places}, g.options()).index_add_(0, own, ones({1}, g.options()).expand(own.sizes())).clamp_min(1);
+      const TensorOptions counts = g.options().dtype(to_real_type(g.scalar_type()));
+      sums = sums / zeros({places}, counts).index_add_(0, own, ones({1}, counts).expand(own.sizes())).clamp_min(1);
     }
     return sums.as_strided(own_sizes, own_strides, own_offset - low);
   });

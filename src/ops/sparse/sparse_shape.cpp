@@ -1,4 +1,6 @@
 // Sparse tensors in other shapes: dimensions in another order, parts, several as one.
+#include <algorithm>
+
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
@@ -43,7 +45,8 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
   }
   std::vector<Tensor> rows;
   for (int64_t d : of_sparse) rows.push_back(p.indices[d]);
-  Tensor out = make(from_rows(rows, p.indices), p.values.permute(of_values), sizes, false);
+  const bool in_order = p.coalesced && std::is_sorted(of_sparse.begin(), of_sparse.end());
+  Tensor out = make(from_rows(rows, p.indices), p.values.permute(of_values), sizes, in_order);
   if (needs_grad(self))
     record("PermuteBackward0", out, {&self},
            [inverse](Backward& b) { return gradients(hb::permute(b.grad(), inverse)); });
@@ -89,7 +92,7 @@ Tensor with_row(const Tensor& self, int64_t dim, const Tensor& kept, const Tenso
   else
     rows.erase(rows.begin() + dim);
   const Tensor like = hb::empty({0, kept.numel()}, p.indices.options());
-  return make(from_rows(rows, like), p.values.index_select(0, kept), sizes, false);
+  return make(from_rows(rows, like), p.values.index_select(0, kept), sizes, kept.numel() < 2);
 }
 
 /// A tensor of `size` in dimension dim with the entries of g, sparse, in rows that `row_of` gives.

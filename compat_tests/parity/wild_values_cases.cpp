@@ -1,0 +1,61 @@
+// Values that end a formula: NaN, infinities, no deviation, negative bases of complex powers.
+#include <limits>
+
+#include "case.h"
+
+using torch::Tensor;
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
+
+Tensor complex_leaf(parity::Case& c, parity::Shape shape) {
+  return torch::complex(c.randn(shape, torch::kDouble), c.randn(shape, torch::kDouble)).requires_grad_();
+}
+
+}  // namespace
+
+PARITY_CASE(wild_values, powers_of_negative_bases) {
+  const auto exponent = complex_leaf(c, {4});
+  for (const double base : {-3.0, -0.5, 2.0})
+    c.gradients(c10::str("scalar ", base), {exponent}, [&] { return torch::view_as_real(torch::pow(base, exponent)); });
+}
+
+PARITY_CASE(wild_values, deviations_of_equal_numbers) {
+  const auto equal = torch::full({3, 4}, c10::complex<double>(0.5, -0.25)).requires_grad_(),
+             some = complex_leaf(c, {3, 4});
+  const auto both = torch::cat({equal.detach(), some.detach()}).requires_grad_();
+  c.gradients("all", {equal}, [&] { return torch::std(equal); });
+  c.gradients("rows", {both}, [&] { return torch::std(both, 1); });
+  c.gradients("with the mean", {both}, [&] { return std::get<0>(torch::std_mean(both, 1)); });
+}
+
+PARITY_CASE(wild_values, complex_numbers_made_finite_in_place) {
+  const auto x =
+      torch::tensor({c10::complex<double>(0.5, kInfinity), c10::complex<double>(kNan, -2), c10::complex<double>(1, 3)})
+          .requires_grad_();
+  c.gradients("nan_to_num_", {x}, [&] { return torch::view_as_real(x.clone().nan_to_num_(0.25, 7, -7)); });
+}
+
+PARITY_CASE(wild_values, exponentials_of_matrices) {
+  auto x = c.randn({3, 2, 2}, torch::kDouble);
+  x[1][0][1] = kNan;
+  c.out("one of three is NaN", torch::matrix_exp(x));
+}
+
+PARITY_CASE(wild_values, alignments_with_nan) {
+  auto x = torch::log_softmax(c.randn({4, 2, 3}, torch::kDouble), 2).clone();
+  x[3][0][0] = kNan;  // the blank of the last step
+  for (const bool zero_infinity : {false, true})
+    c.out(c10::str("ctc_loss ", zero_infinity),
+          torch::ctc_loss(x, torch::tensor({{1, 2}, {2, 1}}), torch::tensor({4, 4}), torch::tensor({2, 2}), 0, 0,
+                          zero_infinity));
+  x.select(2, 1).fill_(-kInfinity);
+  c.out("no alignment, and NaN",
+        torch::ctc_loss(x, torch::tensor({{1, 2}, {2, 1}}), torch::tensor({4, 4}), torch::tensor({2, 2}), 0, 0, true));
+}
+
+PARITY_CASE(wild_values, complex_elements_that_share_a_place) {
+  const auto row = complex_leaf(c, {3}), shared = row.detach().expand({4, 3}).requires_grad_();
+  c.gradients("as_strided", {shared}, [&] { return torch::view_as_real(torch::as_strided(shared, {2, 2}, {1, 1})); });
+}
