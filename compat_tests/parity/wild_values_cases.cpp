@@ -41,6 +41,14 @@ PARITY_CASE(wild_values, exponentials_of_matrices) {
   auto x = c.randn({3, 2, 2}, torch::kDouble);
   x[1][0][1] = kNan;
   c.out("one of three is NaN", torch::matrix_exp(x));
+  // The scale of one is not that of the others.
+  c.tolerance(torch::kFloat, 1e-4, 1e-5);
+  const auto sizes = c.randn({4, 3, 3}) * torch::tensor({0.1F, 1.F, 4.F, 12.F}).view({4, 1, 1});
+  const auto rotations = (sizes - sizes.mT()).detach().requires_grad_();
+  c.gradients("of several sizes", {rotations}, [&] { return torch::matrix_exp(rotations); });
+  c.out("in double",
+        torch::matrix_exp(rotations.detach().to(torch::kDouble) * torch::tensor({1., 1., 1., 1e4}).view({4, 1, 1}))
+            .slice(0, 0, 3));
 }
 
 PARITY_CASE(wild_values, alignments_with_nan) {

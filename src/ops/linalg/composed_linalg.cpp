@@ -69,18 +69,18 @@ Tensor linalg_diagonal(const Tensor& a, int64_t offset, int64_t dim1, int64_t di
 Tensor matrix_exp(const Tensor& self) {
   check_matrices("linalg.matrix_exp", self, true);
   if (self.numel() == 0) return self.clone();
-  // exp(A) = exp(A / 2^s)^(2^s), with s such that the norm of A / 2^s is at most 1/2; there the polynomial of degree 14
-  // is exact in double.
-  const double size = self.detach().abs().sum(-2).max().item<double>();
-  if (!std::isfinite(size)) {  // those matrices of the stack are NaN
-    const Tensor wild = isfinite(self.detach().abs().sum({-2, -1}, true)).logical_not();
-    return where(wild, self * std::numeric_limits<double>::quiet_NaN(), matrix_exp(where(wild, Scalar(0.0), self)));
-  }
-  const int s = size > 0.5 ? static_cast<int>(std::ceil(std::log2(size / 0.5))) : 0;
-  const Tensor a = self * std::ldexp(1.0, -s), one = eye(self.size(-1), self.options());
+  if (self.size(-1) == 1) return named("LinalgMatrixExpBackward0", exp(self), self);
+  // exp(A) = exp(A / 2^s)^(2^s), with an s for each matrix such that the norm of A / 2^s is at most 1/2; there the
+  // polynomial of degree 14 is exact in double.
+  const Tensor size = self.detach().abs().sum(-2).amax({-1}, true).unsqueeze(-1), wild = isfinite(size).logical_not();
+  const Tensor s = log2(size * 2).ceil().clamp_min(0).masked_fill(wild, 0);
+  const auto [least, most] = aminmax(s);
+  const auto same = least.item<int64_t>(), all = most.item<int64_t>();
+  const Tensor a = self * exp2(-s), one = eye(self.size(-1), self.options());
   Tensor out = one + a / 14;
   for (int k = 13; k >= 1; --k) out = one + matmul(a, out) / k;
-  for (int k = 0; k < s; ++k) out = matmul(out, out);
+  for (int64_t k = 0; k < all; ++k) out = k < same ? matmul(out, out) : where(s > k, matmul(out, out), out);
+  if (wild.any().item<bool>()) out = where(wild, self * std::numeric_limits<double>::quiet_NaN(), out);
   return named("LinalgMatrixExpBackward0", out, self);
 }
 Tensor linalg_matrix_exp(const Tensor& self) { return matrix_exp(self); }
