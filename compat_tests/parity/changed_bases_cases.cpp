@@ -110,3 +110,19 @@ PARITY_CASE(changed_bases, order_of_memory) {
   c.layout("flip", at::flip_out(out = torch::empty({0}), turned, {0}));
   c.layout("cut", torch::constant_pad_nd(turned, {-1, 0}));
 }
+
+// It says that it requires a gradient, as its base does, and no gradient reaches it.
+PARITY_CASE(changed_bases, gradients_of_a_view_without_history) {
+  const auto x = c.leaf({3, 1});
+  Tensor view;
+  {
+    const torch::NoGradGuard no_grad;
+    view = x.view({3});
+  }
+  x.square().sum().backward({}, true, false, std::vector<Tensor>{view});
+  c.text("backward", c10::str(view.requires_grad(), view.grad().defined(), x.grad().defined()));
+  const auto gradients = torch::autograd::grad({x.square().sum()}, {view, x}, {}, true, false, true);
+  c.text("grad", c10::str(gradients[0].defined()));
+  c.out("grad of the base", gradients[1]);
+  c.throws("unused", [&] { torch::autograd::grad({x.square().sum()}, {view}); });
+}

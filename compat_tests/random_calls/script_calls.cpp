@@ -3,6 +3,7 @@
 #include <torch/jit.h>
 
 #include <array>
+#include <regex>
 #include <sstream>
 
 #include "calls.h"
@@ -15,199 +16,52 @@ namespace {
 
 enum Type { kInt, kFloat, kTruth, kText, kList, kTensor, kDict, kTypes };
 
-/// Patterns of expressions of a type: %i, %f, %b, %s, %l, %t and %d stand for expressions of the others.
+/// Patterns of expressions of each type, two blanks between them: %i, %f, %b, %s, %l, %t and %d stand for expressions.
+constexpr const char* kPatterns[kTypes] = {
+    R"((%i + %i)  (%i - %i)  (%i * %i)  (%i // 3)  (%i % -3)  (-%i)  (%i if %b else %i)  len(%l)  len(%s)  int(%f)
+abs(%i)  min(%i, %i)  max(%i, %i)  %l[%i]  sum(%l)  (%i & %i)  (%i | %i)  (%i ^ %i)  (%i * 2 if %b else %i)
+(%i << 2)  (%i >> 1)  int(%b)  %s.find(%s)  %s.rfind(%s, %i, %i)  %s.find('a', %i)  %s.count('a', %i, %i)
+%s.index(%s)  len(%s.splitlines())  %s.count('a')  %l.count(%i)  %t.dim()  %t.size(0)  %t.numel()
+torch.floor(%f)  torch.ceil(%f)  len(%d)  %d.get(%s, 7)  divmod(%i, 4)[1]  torch.gcd(%i, %i)
+int(%t.sum().item())  max(%l)  min(%l)  ord('x')  torch.factorial(%i % 9))",
+    R"((%f + %f)  (%f - %i)  (%f * %f)  (%f / %f)  (%i / %i)  (%f // %f)  (%f % %f)  float(%i)  (%f if %b else %f)
+abs(%f)  min(%f, %f)  max(%f, %f)  torch.sqrt(abs(%f))  torch.exp(-abs(%f))  round(%f)  (%f ** %i)
+torch.tanh(%f)  torch.atan2(%f, %f)  torch.copysign(%f, %f)  torch.fmod(%f, %f)  (%i ** %i)
+float(%t.mean().item())  torch.log1p(abs(%f))  torch.degrees(%f))",
+    R"((%i < %i)  (%f >= %f)  (%i == %i)  (%i != %i)  (%b and %b)  (%b or %b)  (not %b)  (%i in %l)  (%s == %s)
+(%s < %s)  (%l == %l)  bool(%i)  %s.startswith(%s)  %s.startswith(%s, %i)  %s.endswith(%s, %i, %i)  %s.istitle()
+%s.isidentifier()  %s.isprintable()  %s.isnumeric()  %s.isupper()  %s.isalnum()  %s.isdigit()  %s.isalpha()
+(%s in %d)  torch.isinf(%f)  %t.is_floating_point()  (%f <= %i)  %s.endswith(%s)  (%s in %s)  any([%b, %b])
+all([%b, %b])  bool((%t > 0).any())  %s.isspace()  %s.islower())",
+    R"((%s + %s)  %s.upper()  %s.replace('a', %s, %i)  %s.rpartition('a')[0]  %s.rsplit('a', 1)[-1]
+%s.split(' ', 1)[0]  %s.expandtabs(4)  oct(%i)  %s.lstrip('a')  %s.center(9)  str(%d)  str(%f)  %s.lower()
+str(%i)  str(%b)  %s.replace('a', %s)  %s[%i]  %s[%i:%i]  %s.strip()  '{} and {}'.format(%i, %s)
+'{}{}'.format(%f, %l)  ','.join([%s, %s])  %s.capitalize()  %s.title()  %s.rjust(6)  %s.center(7, '*')
+%s.zfill(5)  (%s if %b else %s)  %s.swapcase()  %s.split('a')[0]  %s.rstrip()  %s.partition('a')[2]  str(%l)
+str(%f)  %s[::-1]  %s[%i::2]  %s.ljust(5, '.')  hex(abs(%i))  bin(%i)  chr(97))",
+    R"((%l + %l)  %l[%i:%i]  %l[::-1]  %l[%i::2]  sorted(%l)  [v * 2 for v in %l]  [v + %i for v in range(%i)]
+(%l * 2)  [%i, %i]  list(%l)  %t.size()  list(range(%i, %i))  list(range(6, %i, -2))
+[len(q) for q in %d.keys()]  list(%d.values())  (%l if %b else %l)  [p[0] * p[1] for p in zip(%l, %l)]
+[p[0] + p[1] for p in enumerate(%l)])",
+    R"((%t + %t)  (%t * %f)  (%t - %i)  (%i - %t)  %t.relu()  torch.sigmoid(%t)  %t[0]  %t[-1:]  %t.sum(0)
+torch.cat([%t, %t])  torch.stack([%t, %t])  %t.view(-1)  %t.unsqueeze(%i)  torch.where(%t > 0, %t, %t)
+%t.transpose(0, -1)  torch.tensor(%l)  torch.full([2], %f)  torch.zeros(%l)  (%t if %b else %t)  %t.double()
+%t.clamp(min=%f)  %t[..., 0]  (%t > %f)  torch.arange(%i)  (%t ** 2)  (%t // 2)  %t.max()  torch.max(%t, 0)[1]
+%t.mean(dim=-1, keepdim=True)  (-%t)  (~(%t > 0))  %t.permute([0, 1])  %t.argmax()  %t[None]  %t.long()
+%t.float().softmax(0)  torch.tensor(%i)  %t.type_as(%t)  %t.flatten().sort()[0]  %t.repeat([2, 1])  (%t @ %t))",
+    R"({%s: %i}  {%s: %i, 'b': %i}  {str(v): v for v in %l}  dict([(%s, %i)])  %d.copy())",
+};
 using Patterns = std::vector<std::string>;
 const std::array<Patterns, kTypes>& compound() {
-  static const std::array<Patterns, kTypes> patterns{
-      Patterns{"(%i + %i)",
-               "(%i - %i)",
-               "(%i * %i)",
-               "(%i // 3)",
-               "(%i % -3)",
-               "(-%i)",
-               "(%i if %b else %i)",
-               "len(%l)",
-               "len(%s)",
-               "int(%f)",
-               "abs(%i)",
-               "min(%i, %i)",
-               "max(%i, %i)",
-               "%l[%i]",
-               "sum(%l)",
-               "(%i & %i)",
-               "(%i | %i)",
-               "(%i ^ %i)",
-               "(%i * 2 if %b else %i)",
-               "(%i << 2)",
-               "(%i >> 1)",
-               "int(%b)",
-               "%s.find(%s)",
-               "%s.rfind(%s, %i, %i)",
-               "%s.find('a', %i)",
-               "%s.count('a', %i, %i)",
-               "%s.index(%s)",
-               "len(%s.splitlines())",
-               "%s.count('a')",
-               "%l.count(%i)",
-               "%t.dim()",
-               "%t.size(0)",
-               "%t.numel()",
-               "torch.floor(%f)",
-               "torch.ceil(%f)",
-               "len(%d)",
-               "%d.get(%s, 7)",
-               "divmod(%i, 4)[1]",
-               "torch.gcd(%i, %i)",
-               "int(%t.sum().item())",
-               "max(%l)",
-               "min(%l)",
-               "ord('x')",
-               "torch.factorial(%i % 9)"},
-      Patterns{"(%f + %f)",
-               "(%f - %i)",
-               "(%f * %f)",
-               "(%f / %f)",
-               "(%i / %i)",
-               "(%f // %f)",
-               "(%f % %f)",
-               "float(%i)",
-               "(%f if %b else %f)",
-               "abs(%f)",
-               "min(%f, %f)",
-               "max(%f, %f)",
-               "torch.sqrt(abs(%f))",
-               "torch.exp(-abs(%f))",
-               "round(%f)",
-               "(%f ** %i)",
-               "torch.tanh(%f)",
-               "torch.atan2(%f, %f)",
-               "torch.copysign(%f, %f)",
-               "torch.fmod(%f, %f)",
-               "(%i ** %i)",
-               "float(%t.mean().item())",
-               "torch.log1p(abs(%f))",
-               "torch.degrees(%f)"},
-      Patterns{"(%i < %i)",
-               "(%f >= %f)",
-               "(%i == %i)",
-               "(%i != %i)",
-               "(%b and %b)",
-               "(%b or %b)",
-               "(not %b)",
-               "(%i in %l)",
-               "(%s == %s)",
-               "(%s < %s)",
-               "(%l == %l)",
-               "bool(%i)",
-               "%s.startswith(%s)",
-               "%s.startswith(%s, %i)",
-               "%s.endswith(%s, %i, %i)",
-               "%s.istitle()",
-               "%s.isidentifier()",
-               "%s.isprintable()",
-               "%s.isnumeric()",
-               "%s.isupper()",
-               "%s.isalnum()",
-               "%s.isdigit()",
-               "%s.isalpha()",
-               "(%s in %d)",
-               "torch.isinf(%f)",
-               "%t.is_floating_point()",
-               "(%f <= %i)",
-               "%s.endswith(%s)",
-               "(%s in %s)",
-               "any([%b, %b])",
-               "all([%b, %b])",
-               "bool((%t > 0).any())",
-               "%s.isspace()",
-               "%s.islower()"},
-      Patterns{"(%s + %s)",
-               "%s.upper()",
-               "%s.replace('a', %s, %i)",
-               "%s.rpartition('a')[0]",
-               "%s.rsplit('a', 1)[-1]",
-               "%s.split(' ', 1)[0]",
-               "%s.expandtabs(4)",
-               "oct(%i)",
-               "%s.lstrip('a')",
-               "%s.center(9)",
-
-               "str(%d)",
-               "str(%f)",
-               "%s.lower()",
-               "str(%i)",
-               "str(%b)",
-               "%s.replace('a', %s)",
-               "%s[%i]",
-               "%s[%i:%i]",
-               "%s.strip()",
-               "'{} and {}'.format(%i, %s)",
-               "'{}{}'.format(%f, %l)",
-               "','.join([%s, %s])",
-               "%s.capitalize()",
-               "%s.title()",
-               "%s.rjust(6)",
-               "%s.center(7, '*')",
-               "%s.zfill(5)",
-               "(%s if %b else %s)",
-               "%s.swapcase()",
-               "%s.split('a')[0]",
-               "%s.rstrip()",
-               "%s.partition('a')[2]",
-               "str(%l)",
-               "str(%f)",
-               "%s[::-1]",
-               "%s[%i::2]",
-               "%s.ljust(5, '.')",
-               "hex(abs(%i))",
-               "bin(%i)",
-               "chr(97)"},
-      Patterns{"(%l + %l)", "%l[%i:%i]", "%l[::-1]", "%l[%i::2]", "sorted(%l)", "[v * 2 for v in %l]",
-               "[v + %i for v in range(%i)]", "(%l * 2)", "[%i, %i]", "list(%l)", "%t.size()", "list(range(%i, %i))",
-               "list(range(6, %i, -2))", "[len(q) for q in %d.keys()]", "list(%d.values())", "(%l if %b else %l)",
-               "[p[0] * p[1] for p in zip(%l, %l)]", "[p[0] + p[1] for p in enumerate(%l)]"},
-      Patterns{"(%t + %t)",
-               "(%t * %f)",
-               "(%t - %i)",
-               "(%i - %t)",
-               "%t.relu()",
-               "torch.sigmoid(%t)",
-               "%t[0]",
-               "%t[-1:]",
-               "%t.sum(0)",
-               "torch.cat([%t, %t])",
-               "torch.stack([%t, %t])",
-               "%t.view(-1)",
-               "%t.unsqueeze(%i)",
-               "torch.where(%t > 0, %t, %t)",
-               "%t.transpose(0, -1)",
-               "torch.tensor(%l)",
-               "torch.full([2], %f)",
-               "torch.zeros(%l)",
-               "(%t if %b else %t)",
-               "%t.double()",
-               "%t.clamp(min=%f)",
-               "%t[..., 0]",
-               "(%t > %f)",
-               "torch.arange(%i)",
-               "(%t ** 2)",
-               "(%t // 2)",
-               "%t.max()",
-               "torch.max(%t, 0)[1]",
-               "%t.mean(dim=-1, keepdim=True)",
-               "(-%t)",
-               "(~(%t > 0))",
-               "%t.permute([0, 1])",
-               "%t.argmax()",
-               "%t[None]",
-               "%t.long()",
-               "%t.float().softmax(0)",
-               "torch.tensor(%i)",
-               "%t.type_as(%t)",
-               "%t.flatten().sort()[0]",
-               "%t.repeat([2, 1])",
-               "(%t @ %t)"},
-      Patterns{"{%s: %i}", "{%s: %i, 'b': %i}", "{str(v): v for v in %l}", "dict([(%s, %i)])", "%d.copy()"}};
+  static const auto patterns = [] {
+    std::array<Patterns, kTypes> all;
+    for (int type = 0; type < kTypes; ++type) {
+      const std::string text = std::regex_replace(kPatterns[type], std::regex("\n"), "  ");
+      const std::regex between("  ");
+      all[type].assign(std::sregex_token_iterator(text.begin(), text.end(), between, -1), std::sregex_token_iterator());
+    }
+    return all;
+  }();
   return patterns;
 }
 

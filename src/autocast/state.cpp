@@ -32,20 +32,13 @@ thread_local constinit Settings settings;
 struct Copy {
   Tensor weight;  // kept so that the key cannot be another tensor's
   Tensor half;
-  intrusive_ptr<StorageImpl> storage;
   uint32_t version = 0;
-  uint64_t calls = 0;
+  uint64_t calls = 0;  // of data() and set_data()
   Copy() = default;
   Copy(const Tensor& of, const Tensor& values)
-      : weight(of),
-        half(values),
-        storage(of.impl().physical_storage()),
-        version(of.impl().version()),
-        calls(data_calls.load(std::memory_order_acquire)) {}
+      : weight(of), half(values), version(of.impl().version()), calls(data_calls.load(std::memory_order_acquire)) {}
   bool is_current() const {
-    const TensorImpl& now = weight.impl();
-    return version == now.version() && storage == now.physical_storage() &&
-           calls == data_calls.load(std::memory_order_acquire);
+    return version == weight.impl().version() && calls == data_calls.load(std::memory_order_acquire);
   }
 };
 using CopyKey = std::pair<const TensorImpl*, ScalarType>;

@@ -139,7 +139,8 @@ void BackwardPass::discover(const edge_list& roots) {
     }
   }
   for (const Edge& w : wanted_)
-    if (w.function->pass_ == this || elsewhere_.count(w.function.get())) progress(w.function.get()).wanted = true;
+    if (w.is_valid() && (w.function->pass_ == this || elsewhere_.count(w.function.get())))
+      progress(w.function.get()).wanted = true;
   for (Node* node : order_) {
     Progress& p = progress(node);
     if (restricted_) {

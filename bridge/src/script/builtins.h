@@ -57,6 +57,8 @@ std::optional<IValue> number_of(const std::string& text);
 int64_t to_int(const IValue& value);
 double to_float(const IValue& value);
 std::string to_text(const IValue& value);
+/// Throws for a text of more characters than code may make.
+void check_length(size_t characters);
 bool equal_values(const IValue& a, const IValue& b);
 bool less_value(const IValue& a, const IValue& b);
 /// -1 is the last one; throws IndexError where there is none.

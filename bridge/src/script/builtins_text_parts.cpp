@@ -88,8 +88,10 @@ bool replace(Values& a, IValue& out) {
   int64_t most = number_or(a, 3, -1);
   std::string made;
   size_t at = 0;
-  for (size_t end; most-- != 0 && (end = all.find(old, at)) != kNowhere; at = end + old.size())
+  for (size_t end; most-- != 0 && (end = all.find(old, at)) != kNowhere; at = end + old.size()) {
     made += all.substr(at, end - at) + by;
+    check_length(made.size());
+  }
   return out = made + all.substr(at), true;
 }
 
@@ -100,6 +102,7 @@ bool join(Values& a, IValue& out) {
   for (const IValue& item : items_of(a[1])) {
     if (!first) made += text(a[0]);
     made += text(item);
+    check_length(made.size());
     first = false;
   }
   return out = made, true;

@@ -156,8 +156,6 @@ bool is_title(Values& a, IValue& out) {
   return out = any && all, true;
 }
 
-constexpr int64_t kMostCharacters = int64_t{1} << 28;
-
 enum class Side { Left, Right, Both };
 /// (text, width, filling): `side` is where the filling goes.
 template <Side side, char kFilling = ' '>
@@ -166,8 +164,8 @@ bool padded(Values& a, IValue& out) {
   const std::string &all = text(a[0]), filling = a.size() == 3 ? text(a[2]) : std::string(1, kFilling);
   HB_CHECK(filling.size() == 1, "[TorchScript] TypeError: The fill character must be exactly one character long");
   const auto size = static_cast<int64_t>(all.size());
-  const int64_t more = std::max<int64_t>(0, to_int(a[1]) - size);
-  HB_CHECK(more <= kMostCharacters, "[TorchScript] expected a text of at most ", kMostCharacters, " characters");
+  const int64_t more = std::max(size, to_int(a[1])) - size;
+  check_length(static_cast<size_t>(size + more));
   const int64_t left = side == Side::Left ? more : side == Side::Right ? 0 : more / 2 + (more & (size + more) & 1);
   return out = std::string(left, filling[0]) + all + std::string(more - left, filling[0]), true;
 }
@@ -180,6 +178,7 @@ bool expandtabs(Values& a, IValue& out) {
   for (const char c : text(a[0])) {
     if (c == '\t') {
       const int64_t blanks = step > 0 ? step - column % step : 0;
+      check_length(made.size());
       made.append(blanks, ' ');
       column += blanks;
     } else {

@@ -83,6 +83,11 @@ std::string to_text(const IValue& value) {
   return out.str();
 }
 
+void check_length(size_t characters) {
+  constexpr size_t kMost = size_t{1} << 28;
+  HB_CHECK(characters <= kMost, "[TorchScript] expected a text of at most ", kMost, " characters, got ", characters);
+}
+
 bool equal_values(const IValue& a, const IValue& b) {
   if (is_real(a) && is_real(b)) return is_whole(a) && is_whole(b) ? whole(a) == whole(b) : real(a) == real(b);
   if (a.isString() && b.isString()) return a.toStringRef() == b.toStringRef();
