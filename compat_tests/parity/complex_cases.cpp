@@ -1,18 +1,14 @@
 // Complex tensors: parts, arithmetic, functions, products, indexing, gradients.
 #include <c10/util/complex.h>
 
-#include "parity/case.h"
+#include "parity/complex_leaf.h"
 
+using parity::complex_leaf;
 using parity::Tensors;
 using torch::Tensor;
 
 namespace {
 const parity::Dtypes kParts{torch::kFloat, torch::kDouble};
-
-/// A complex leaf of fixed numbers.
-Tensor leaf(parity::Case& c, parity::Shape shape, torch::Dtype part = torch::kFloat) {
-  return torch::complex(c.randn(shape, part), c.randn(shape, part)).requires_grad_(true);
-}
 }  // namespace
 
 static_assert(std::is_same_v<at::scalar_value_type<c10::complex<float>>::type, float>);
@@ -25,7 +21,7 @@ PARITY_CASE(complex, made_of_parts) {
     c.gradients("polar", {re, im}, [&] { return torch::polar(re, im); });
     const Tensor pairs = c.leaf({3, 4, 2}, dtype);
     c.gradients("view_as_complex", {pairs}, [&] { return torch::view_as_complex(pairs); });
-    const Tensor z = leaf(c, {3, 4}, dtype);
+    const Tensor z = complex_leaf(c, {3, 4}, dtype);
     c.gradients("view_as_real", {z}, [&] { return torch::view_as_real(z); });
     c.gradients("real", {z}, [&] { return torch::real(z); });
     c.gradients("imag", {z}, [&] { return torch::imag(z); });
@@ -53,21 +49,21 @@ PARITY_CASE(complex, errors) {
   c.throws("strided", [&] { torch::view_as_complex(c.randn({2, 4}).t()); });
   c.throws("mixed parts", [&] { torch::complex(c.randn({2}), c.randn({2}, torch::kDouble)); });
   c.throws("integers", [&] { torch::complex(c.arange({2}, torch::kLong), c.arange({2}, torch::kLong)); });
-  c.throws("order", [&] { leaf(c, {3}) < leaf(c, {3}); });
-  c.throws("max", [&] { leaf(c, {3}).max(); });
-  c.throws("sort", [&] { leaf(c, {3}).sort(); });
-  c.throws("floor", [&] { leaf(c, {3}).floor(); });
-  c.throws("relu", [&] { torch::relu(leaf(c, {3})); });
-  c.throws("backward", [&] { leaf(c, {1}).sum().backward(); });
-  c.throws("in place", [&] { c.randn({3}).mul_(leaf(c, {3}).detach()); });
-  c.throws("abs in place", [&] { leaf(c, {3}).detach().abs_(); });
-  c.throws("item", [&] { leaf(c, {1}).item<float>(); });
+  c.throws("order", [&] { complex_leaf(c, {3}) < complex_leaf(c, {3}); });
+  c.throws("max", [&] { complex_leaf(c, {3}).max(); });
+  c.throws("sort", [&] { complex_leaf(c, {3}).sort(); });
+  c.throws("floor", [&] { complex_leaf(c, {3}).floor(); });
+  c.throws("relu", [&] { torch::relu(complex_leaf(c, {3})); });
+  c.throws("backward", [&] { complex_leaf(c, {1}).sum().backward(); });
+  c.throws("in place", [&] { c.randn({3}).mul_(complex_leaf(c, {3}).detach()); });
+  c.throws("abs in place", [&] { complex_leaf(c, {3}).detach().abs_(); });
+  c.throws("item", [&] { complex_leaf(c, {1}).item<float>(); });
 }
 
 #define COMPLEX_UNARY(name)                                                             \
   PARITY_CASE(complex, name) {                                                          \
     c.for_dtypes(kParts, [&](torch::Dtype dtype) {                                      \
-      const Tensor z = leaf(c, {3, 5}, dtype);                                          \
+      const Tensor z = complex_leaf(c, {3, 5}, dtype);                                  \
       c.gradients("y", {z}, [&] { return torch::name(z); });                            \
       c.out("strided", torch::name(z.detach().t().slice(0, 0, 5, 2)));                  \
     });                                                                                 \
@@ -117,7 +113,8 @@ PARITY_CASE(complex, zeros_have_no_direction) {
 
 PARITY_CASE(complex, arithmetic) {
   c.for_dtypes(kParts, [&](torch::Dtype dtype) {
-    const Tensor a = leaf(c, {3, 4}, dtype), b = leaf(c, {4}, dtype), r = c.leaf_in(0.5, 2, {3, 1}, dtype);
+    const Tensor a = complex_leaf(c, {3, 4}, dtype), b = complex_leaf(c, {4}, dtype),
+                 r = c.leaf_in(0.5, 2, {3, 1}, dtype);
     c.gradients("add", {a, b, r}, [&] { return a + b * 2 - r; });
     c.gradients("alpha", {a, b}, [&] { return torch::add(a, b, 0.5) + torch::sub(a, b, 3); });
     const c10::complex<double> turn(0.5, -2);
@@ -166,7 +163,7 @@ PARITY_CASE(complex, second_gradients) {
 }
 
 PARITY_CASE(complex, reductions) {
-  const Tensor z = leaf(c, {3, 4, 5});
+  const Tensor z = complex_leaf(c, {3, 4, 5});
   c.gradients("sum", {z}, [&] { return z.sum() + 0; });
   c.gradients("sum dims", {z}, [&] { return z.sum(std::vector<int64_t>{0, 2}); });
   c.gradients("mean", {z}, [&] { return z.mean(1, true); });
@@ -180,7 +177,8 @@ PARITY_CASE(complex, reductions) {
 
 PARITY_CASE(complex, products) {
   c.for_dtypes(kParts, [&](torch::Dtype dtype) {
-    const Tensor a = leaf(c, {3, 4}, dtype), b = leaf(c, {4, 5}, dtype), v = leaf(c, {4}, dtype);
+    const Tensor a = complex_leaf(c, {3, 4}, dtype), b = complex_leaf(c, {4, 5}, dtype),
+                 v = complex_leaf(c, {4}, dtype);
     c.gradients("mm", {a, b}, [&] { return torch::mm(a, b); });
     c.gradients("transposed", {a, b}, [&] { return torch::matmul(b.mH(), a.t()); });
     c.gradients("mv", {a, v}, [&] { return torch::mv(a, v); });
@@ -192,12 +190,13 @@ PARITY_CASE(complex, products) {
     c.gradients("of a sum", {a, b}, [&] { return torch::mm(a, b).sum() + torch::mv(a, b.select(1, 2)).sum(); });
     c.gradients("dot", {v}, [&] { return torch::dot(v, v) + torch::vdot(v, v); });
     c.gradients("outer", {v}, [&] { return torch::outer(v, v); });
-    const Tensor p = leaf(c, {2, 3, 4}, dtype), q = leaf(c, {2, 4, 5}, dtype), s = leaf(c, {3, 5}, dtype);
+    const Tensor p = complex_leaf(c, {2, 3, 4}, dtype), q = complex_leaf(c, {2, 4, 5}, dtype),
+                 s = complex_leaf(c, {3, 5}, dtype);
     c.gradients("bmm", {p, q}, [&] { return torch::bmm(p, q); });
     c.gradients("broadcast", {a, q}, [&] { return torch::matmul(a, q); });
     c.gradients("addmm", {a, b, s}, [&] { return torch::addmm(s, a, b, 0.5, 2); });
     c.gradients("einsum", {p, q}, [&] { return torch::einsum("bij,bjk->bik", Tensors{p, q}); });
-    const Tensor x = leaf(c, {2, 3, 5}, dtype), w = leaf(c, {3, 4, 5}, dtype);
+    const Tensor x = complex_leaf(c, {2, 3, 5}, dtype), w = complex_leaf(c, {3, 4, 5}, dtype);
     c.gradients("spectral layer", {x, w}, [&] { return torch::einsum("bix,iox->box", Tensors{x, w}); });
     c.gradients("linear", {a, b, s}, [&] { return torch::nn::functional::linear(a, b.t(), s[0]); });
   });
@@ -205,7 +204,8 @@ PARITY_CASE(complex, products) {
 
 PARITY_CASE(complex, large_products) {
   c.for_dtypes(kParts, [&](torch::Dtype dtype) {
-    const Tensor a = leaf(c, {300, 200}, dtype), b = leaf(c, {200, 70}, dtype), v = leaf(c, {200}, dtype);
+    const Tensor a = complex_leaf(c, {300, 200}, dtype), b = complex_leaf(c, {200, 70}, dtype),
+                 v = complex_leaf(c, {200}, dtype);
     c.gradients("mm", {a, b}, [&] { return torch::mm(a, b); });
     c.gradients("turned", {a, b}, [&] { return torch::mm(b.mH(), a.t()); });
     c.gradients("mv", {a, v}, [&] { return torch::mv(a, v); });
@@ -217,7 +217,7 @@ PARITY_CASE(complex, large_products) {
 }
 
 PARITY_CASE(complex, gradients_of_gradients) {
-  const Tensor a = leaf(c, {3, 4}), b = leaf(c, {4, 2}), v = leaf(c, {4});
+  const Tensor a = complex_leaf(c, {3, 4}), b = complex_leaf(c, {4, 2}), v = complex_leaf(c, {4});
   const auto twice = [&](const char* name, const Tensor& product, const Tensors& of) {
     const auto first = torch::autograd::grad({product.abs().pow(2).sum()}, of, {}, true, true);
     for (size_t i = 0; i < of.size(); ++i) c.out(name, first[i]);
@@ -231,7 +231,7 @@ PARITY_CASE(complex, gradients_of_gradients) {
 
 PARITY_CASE(complex, moved) {
   c.for_dtypes(kParts, [&](torch::Dtype dtype) {
-    const Tensor z = leaf(c, {4, 6}, dtype), w = leaf(c, {2, 6}, dtype);
+    const Tensor z = complex_leaf(c, {4, 6}, dtype), w = complex_leaf(c, {2, 6}, dtype);
     const Tensor at = c.values({2, 0, 2}, torch::kLong);
     c.gradients("cat", {z, w}, [&] { return torch::cat({z, w}, 0); });
     c.gradients("cat with real", {w}, [&] { return torch::cat({w, torch::real(w)}, 1); });
@@ -260,7 +260,7 @@ PARITY_CASE(complex, moved) {
 }
 
 PARITY_CASE(complex, changed_in_place) {
-  const Tensor z = leaf(c, {3, 4});
+  const Tensor z = complex_leaf(c, {3, 4});
   c.gradients("parts", {z}, [&] {
     Tensor y = z * 1;
     torch::real(y).mul_(3);
@@ -308,7 +308,7 @@ PARITY_CASE(complex, rotary_embedding) {
 
 PARITY_CASE(complex, trained) {
   c.for_dtypes(kParts, [&](torch::Dtype dtype) {
-    const Tensor start = leaf(c, {3, 3}, dtype).detach(), x = leaf(c, {4, 3}, dtype).detach();
+    const Tensor start = complex_leaf(c, {3, 3}, dtype).detach(), x = complex_leaf(c, {4, 3}, dtype).detach();
     Tensor w = start.clone().requires_grad_();
     torch::optim::SGD sgd({w}, torch::optim::SGDOptions(0.1).momentum(0.9).weight_decay(0.01));
     for (int i = 0; i < 5; ++i) {
@@ -368,7 +368,7 @@ PARITY_CASE(complex, eigenvalues) {
     return torch::view_as_real((l * v.abs().pow(3).sum(0)).sum());
   });
   c.gradcheck([&] { return torch::view_as_real(torch::linalg_eigvals(a).exp().sum()); }, {a});
-  const Tensor z = leaf(c, {3, 3}, torch::kDouble);
+  const Tensor z = complex_leaf(c, {3, 3}, torch::kDouble);
   c.gradients("complex", {z}, [&] { return torch::linalg_eigvals(z).gather(-1, in_order(torch::linalg_eigvals(z))); });
   c.throws("square", [&] { torch::linalg_eig(c.randn({2, 3})); });
   c.throws("nan", [&] { torch::linalg_eig(torch::full({2, 2}, NAN)); });
@@ -378,7 +378,8 @@ PARITY_CASE(complex, eigenvalues) {
 PARITY_CASE(complex, equations) {
   c.tolerance(torch::kFloat, 1e-4, 1e-4);
   c.for_dtypes(kParts, [&](torch::Dtype dtype) {
-    const Tensor a = leaf(c, {2, 3, 3}, dtype), b = leaf(c, {2, 3, 2}, dtype), v = leaf(c, {3}, dtype);
+    const Tensor a = complex_leaf(c, {2, 3, 3}, dtype), b = complex_leaf(c, {2, 3, 2}, dtype),
+                 v = complex_leaf(c, {3}, dtype);
     c.gradients("solve", {a, b}, [&] { return torch::linalg_solve(a, b); });
     c.gradients("right", {a, b}, [&] { return torch::linalg_solve(a, b.mT(), false); });
     c.gradients("vector", {a, v}, [&] { return torch::linalg_solve(a[0], v); });

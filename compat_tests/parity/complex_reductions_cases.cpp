@@ -1,18 +1,13 @@
 // Reductions, running products, statistics and interpolation of complex tensors.
-#include "parity/case.h"
+#include "parity/complex_leaf.h"
 
+using parity::complex_leaf;
 using torch::Tensor;
-
-namespace {
-Tensor leaf(parity::Case& c, parity::Shape shape) {
-  return torch::complex(c.randn(shape, torch::kDouble), c.randn(shape, torch::kDouble)).requires_grad_(true);
-}
-}  // namespace
 
 PARITY_CASE(complex_reductions, products) {
   for (const int64_t n : {1, 2, 5}) {
     c.scope("n" + std::to_string(n), [&] {
-      const Tensor z = leaf(c, {3, n});
+      const Tensor z = complex_leaf(c, {3, n}, torch::kDouble);
       c.gradients("prod", {z}, [&] { return z.prod(); });
       c.gradients("along", {z}, [&] { return z.prod(1); });
       c.gradients("kept", {z}, [&] { return z.prod(-1, true); });
@@ -20,14 +15,14 @@ PARITY_CASE(complex_reductions, products) {
       c.gradients("cumprod of columns", {z}, [&] { return z.cumprod(0); });
     });
   }
-  const Tensor scalar = leaf(c, {});
+  const Tensor scalar = complex_leaf(c, {}, torch::kDouble);
   c.gradients("scalar", {scalar}, [&] { return scalar.prod(0) + scalar.cumprod(0) + scalar.cumsum(0); });
   c.out("nothing", torch::empty({0, 3}, torch::kComplexFloat).prod(0));
-  c.out("as real", leaf(c, {4}).detach().prod(0, false, torch::kDouble));
+  c.out("as real", complex_leaf(c, {4}, torch::kDouble).detach().prod(0, false, torch::kDouble));
 }
 
 PARITY_CASE(complex_reductions, sums) {
-  const Tensor z = leaf(c, {3, 4});
+  const Tensor z = complex_leaf(c, {3, 4}, torch::kDouble);
   c.out("sum as real", z.detach().sum(torch::kDouble));
   c.out("sums as real", z.detach().sum(1, false, torch::kFloat));
   c.out("running sum as real", z.detach().cumsum(1, torch::kDouble));
@@ -39,7 +34,7 @@ PARITY_CASE(complex_reductions, sums) {
 }
 
 PARITY_CASE(complex_reductions, spread) {
-  const Tensor z = leaf(c, {4, 5});
+  const Tensor z = complex_leaf(c, {4, 5}, torch::kDouble);
   c.gradients("var", {z}, [&] { return z.var(); });
   c.gradients("std of rows", {z}, [&] { return z.std(1); });
   c.gradients("var, biased", {z}, [&] { return z.var(0, false, true); });
@@ -52,7 +47,7 @@ PARITY_CASE(complex_reductions, spread) {
 }
 
 PARITY_CASE(complex_reductions, element_wise) {
-  const Tensor z = leaf(c, {5}), w = leaf(c, {5});
+  const Tensor z = complex_leaf(c, {5}, torch::kDouble), w = complex_leaf(c, {5}, torch::kDouble);
   c.gradients("sinc", {z}, [&] { return torch::sinc(z); });
   c.out("sinc of 0", torch::sinc(torch::zeros({2}, torch::kComplexDouble)));
   c.gradients("lerp", {z, w}, [&] { return torch::lerp(z, w, 0.3); });
@@ -63,7 +58,7 @@ PARITY_CASE(complex_reductions, element_wise) {
   c.out("l1_loss", torch::l1_loss(z.detach(), w.detach()));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   c.out("nan_to_num", torch::nan_to_num(torch::complex(c.values({nan, 1}), c.values({2, nan}))));
-  const Tensor planes = leaf(c, {1, 2, 4});
+  const Tensor planes = complex_leaf(c, {1, 2, 4}, torch::kDouble);
   c.gradients("reflected", {planes}, [&] {
     namespace F = torch::nn::functional;
     return F::pad(planes, F::PadFuncOptions({1, 2}).mode(torch::kReflect));

@@ -1,6 +1,7 @@
 // torch::fft, stft and istft.
-#include "parity/case.h"
+#include "parity/complex_leaf.h"
 
+using parity::complex_leaf;
 using torch::Tensor;
 
 namespace {
@@ -8,10 +9,6 @@ const parity::Dtypes kParts{torch::kFloat, torch::kDouble};
 // Powers, small primes and their products, primes that need a convolution, and lengths that are cut in two.
 const std::vector<int64_t> kLengths{1,  2,  3,  4,  5,  6,  7,  8,   9,   12,  15,  16,
                                     30, 31, 37, 49, 64, 74, 97, 100, 121, 210, 256, 1009};
-
-Tensor complex_leaf(parity::Case& c, parity::Shape shape, torch::Dtype part = torch::kFloat) {
-  return torch::complex(c.randn(shape, part), c.randn(shape, part)).requires_grad_(true);
-}
 }  // namespace
 
 PARITY_CASE(fft, lengths) {

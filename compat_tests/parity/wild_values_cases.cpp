@@ -1,29 +1,26 @@
 // Values that end a formula: NaN, infinities, no deviation, negative bases of complex powers.
 #include <limits>
 
-#include "case.h"
+#include "parity/complex_leaf.h"
 
+using parity::complex_leaf;
 using torch::Tensor;
 
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
 
-Tensor complex_leaf(parity::Case& c, parity::Shape shape) {
-  return torch::complex(c.randn(shape, torch::kDouble), c.randn(shape, torch::kDouble)).requires_grad_();
-}
-
 }  // namespace
 
 PARITY_CASE(wild_values, powers_of_negative_bases) {
-  const auto exponent = complex_leaf(c, {4});
+  const auto exponent = complex_leaf(c, {4}, torch::kDouble);
   for (const double base : {-3.0, -0.5, 2.0})
     c.gradients(c10::str("scalar ", base), {exponent}, [&] { return torch::view_as_real(torch::pow(base, exponent)); });
 }
 
 PARITY_CASE(wild_values, deviations_of_equal_numbers) {
   const auto equal = torch::full({3, 4}, c10::complex<double>(0.5, -0.25)).requires_grad_(),
-             some = complex_leaf(c, {3, 4});
+             some = complex_leaf(c, {3, 4}, torch::kDouble);
   const auto both = torch::cat({equal.detach(), some.detach()}).requires_grad_();
   c.gradients("all", {equal}, [&] { return torch::std(equal); });
   c.gradients("rows", {both}, [&] { return torch::std(both, 1); });
@@ -64,6 +61,6 @@ PARITY_CASE(wild_values, alignments_with_nan) {
 }
 
 PARITY_CASE(wild_values, complex_elements_that_share_a_place) {
-  const auto row = complex_leaf(c, {3}), shared = row.detach().expand({4, 3}).requires_grad_();
+  const auto row = complex_leaf(c, {3}, torch::kDouble), shared = row.detach().expand({4, 3}).requires_grad_();
   c.gradients("as_strided", {shared}, [&] { return torch::view_as_real(torch::as_strided(shared, {2, 2}, {1, 1})); });
 }

@@ -57,7 +57,9 @@ std::optional<IValue> number_of(const std::string& text);
 int64_t to_int(const IValue& value);
 double to_float(const IValue& value);
 std::string to_text(const IValue& value);
-/// Throws for a text of more characters than code may make.
+/// Items of a list, or characters of a text, that code may make.
+constexpr size_t kMostItems = size_t{1} << 28;
+/// Throws for a text of more characters.
 void check_length(size_t characters);
 bool equal_values(const IValue& a, const IValue& b);
 bool less_value(const IValue& a, const IValue& b);

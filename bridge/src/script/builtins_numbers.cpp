@@ -55,11 +55,10 @@ bool sub(Values& a, IValue& out) {
       [](double x, double y) { return x - y; });
 }
 
-constexpr size_t kMaxRepeated = size_t{1} << 28;
 bool repeated(const IValue& what, int64_t times, IValue& out) {
   const size_t n = times < 0 ? 0 : static_cast<size_t>(times);
   const size_t size = what.isString() ? what.toStringRef().size() : what.toListRef().size();
-  HB_CHECK(size == 0 || n <= kMaxRepeated / size, "[TorchScript] expected a shorter list or text, got one of ", size,
+  HB_CHECK(size == 0 || n <= kMostItems / size, "[TorchScript] expected a shorter list or text, got one of ", size,
            " items repeated ", n, " times");
   if (what.isString()) {
     std::string text;

@@ -4,15 +4,13 @@
 
 #include <halfbridge/error.h>
 
-#include "script/builtins.h"
+#include "script/texts.h"
 
 namespace hb::bridge::script {
 namespace {
 
 constexpr size_t kNowhere = std::string::npos;
 
-const std::string& text(const IValue& value) { return value.toStringRef(); }
-bool is_text(const Values& a, size_t at) { return at < a.size() && a[at].isString(); }
 int64_t number_or(const Values& a, size_t at, int64_t otherwise) {
   return at < a.size() && !a[at].isNone() ? to_int(a[at]) : otherwise;
 }
@@ -31,13 +29,13 @@ struct Search {
   size_t start, end;
   explicit Search(const Values& a) : all(text(a[0])), other(text(a[1])) {
     const auto size = static_cast<int64_t>(all.size());
-    const auto place = [&](int64_t at, int64_t behind) {
+    const auto counted = [&](int64_t at, int64_t behind) {
       return at < 0 ? std::max<int64_t>(0, at + size + behind) : at;
     };
-    end = static_cast<size_t>(std::min(place(number_or(a, 3, -1), 1), size));
-    start = static_cast<size_t>(place(number_or(a, 2, 0), 0));
+    end = static_cast<size_t>(std::min(counted(number_or(a, 3, -1), 1), size));
+    start = static_cast<size_t>(counted(number_or(a, 2, 0), 0));
   }
-  static bool fits(const Values& a) { return a.size() <= 4 && is_text(a, 0) && is_text(a, 1); }
+  static bool fits(const Values& a) { return takes(a, 2, 4) && a[1].isString(); }
   std::string part() const { return start < end ? all.substr(start, end - start) : std::string(); }
   IValue place(size_t in_part) const {
     return in_part == kNowhere || start > all.size() ? int64_t{-1} : static_cast<int64_t>(in_part + start);
@@ -82,7 +80,7 @@ bool count(Values& a, IValue& out) {
 }
 
 bool replace(Values& a, IValue& out) {
-  if (a.size() < 3 || a.size() > 4 || !is_text(a, 0) || !is_text(a, 1) || !is_text(a, 2)) return false;
+  if (!takes(a, 3, 4) || !a[1].isString() || !a[2].isString()) return false;
   const std::string &all = text(a[0]), &old = text(a[1]), &by = text(a[2]);
   HB_CHECK(!old.empty(), "[TorchScript] ValueError: replace() expected a text to look for");
   int64_t most = number_or(a, 3, -1);
@@ -96,7 +94,7 @@ bool replace(Values& a, IValue& out) {
 }
 
 bool join(Values& a, IValue& out) {
-  if (a.size() != 2 || !is_text(a, 0)) return false;
+  if (!takes(a, 2, 2)) return false;
   std::string made;
   bool first = true;
   for (const IValue& item : items_of(a[1])) {
@@ -123,7 +121,7 @@ std::vector<std::string> words(const std::string& all, int64_t most) {
   return parts;
 }
 bool split(Values& a, IValue& out) {
-  if (a.empty() || a.size() > 3 || !is_text(a, 0)) return false;
+  if (!takes(a, 1, 3)) return false;
   int64_t most = number_or(a, 2, -1);
   const std::string& all = text(a[0]);
   if (a.size() == 1 || a[1].isNone()) return out = list_of(words(all, most)), true;
@@ -137,7 +135,7 @@ bool split(Values& a, IValue& out) {
   return out = list_of(parts), true;
 }
 bool rsplit(Values& a, IValue& out) {
-  if (a.empty() || a.size() > 3 || !is_text(a, 0)) return false;
+  if (!takes(a, 1, 3)) return false;
   int64_t most = number_or(a, 2, -1);
   const std::string &all = text(a[0]), by = a.size() > 1 && !a[1].isNone() ? text(a[1]) : " ";
   HB_CHECK(!by.empty(), "[TorchScript] ValueError: empty separator");
@@ -150,7 +148,7 @@ bool rsplit(Values& a, IValue& out) {
   return out = list_of(parts), true;
 }
 bool splitlines(Values& a, IValue& out) {
-  if (a.empty() || a.size() > 2 || !is_text(a, 0)) return false;
+  if (!takes(a, 1, 2)) return false;
   const bool keep = a.size() == 2 && truth(a[1]);
   const std::string &all = text(a[0]), ends = "\n\r\v\f\x1c\x1d\x1e";
   std::vector<std::string> lines;
@@ -164,13 +162,13 @@ bool splitlines(Values& a, IValue& out) {
 }
 
 bool partition(Values& a, IValue& out) {
-  if (a.size() != 2 || !is_text(a, 0) || !is_text(a, 1)) return false;
+  if (!takes(a, 2, 2) || !a[1].isString()) return false;
   const std::string &all = text(a[0]), &by = text(a[1]);
   const size_t at = all.find(by);
   return out = at == kNowhere ? three(all, "", "") : three(all.substr(0, at), by, all.substr(at + by.size())), true;
 }
 bool rpartition(Values& a, IValue& out) {
-  if (a.size() != 2 || !is_text(a, 0) || !is_text(a, 1)) return false;
+  if (!takes(a, 2, 2) || !a[1].isString()) return false;
   const std::string &all = text(a[0]), &by = text(a[1]);
   const size_t at = all.rfind(by);
   return out = at == kNowhere ? three("", "", all) : three(all.substr(0, at), by, all.substr(at + by.size())), true;

@@ -6,15 +6,10 @@
 
 #include <halfbridge/error.h>
 
-#include "script/builtins.h"
+#include "script/texts.h"
 
 namespace hb::bridge::script {
 namespace {
-
-bool takes(const Values& a, size_t least, size_t most) {
-  return a.size() >= least && a.size() <= most && a[0].isString();
-}
-const std::string& text(const IValue& value) { return value.toStringRef(); }
 
 // "{}" is the next argument; "{:.2f}" and the like are not for code to use.
 bool format(Values& a, IValue& out) {
@@ -89,15 +84,15 @@ bool percent_format(Values& a, IValue& out) {
   return out = made, true;
 }
 
-template <int (*letter)(int)>
+int letter(char c) { return static_cast<unsigned char>(c); }
+
+template <int (*to)(int)>
 bool mapped(Values& a, IValue& out) {
   if (!takes(a, 1, 1)) return false;
   std::string made = text(a[0]);
-  for (char& c : made) c = static_cast<char>(letter(static_cast<unsigned char>(c)));
+  for (char& c : made) c = static_cast<char>(to(letter(c)));
   return out = made, true;
 }
-int letter(char c) { return static_cast<unsigned char>(c); }
-
 bool swapped(Values& a, IValue& out) {
   if (!takes(a, 1, 1)) return false;
   std::string made = text(a[0]);

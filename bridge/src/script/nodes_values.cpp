@@ -191,8 +191,6 @@ namespace {
 
 IValue tuple_of(std::vector<IValue> items) { return IValue(ivalue::TupleData::create(std::move(items))); }
 
-constexpr size_t kMostItems = size_t{1} << 28;
-
 }  // namespace
 
 IValue Sequence::eval(Frame& frame) const {

@@ -84,8 +84,8 @@ std::string to_text(const IValue& value) {
 }
 
 void check_length(size_t characters) {
-  constexpr size_t kMost = size_t{1} << 28;
-  HB_CHECK(characters <= kMost, "[TorchScript] expected a text of at most ", kMost, " characters, got ", characters);
+  HB_CHECK(characters <= kMostItems, "[TorchScript] expected a text of at most ", kMostItems, " characters, got ",
+           characters);
 }
 
 bool equal_values(const IValue& a, const IValue& b) {
