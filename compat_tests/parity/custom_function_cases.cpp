@@ -36,6 +36,30 @@ struct Through : torch::autograd::Function<Through> {
   static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0] * 10}; }
 };
 
+/// A change in place that is not told, or that is told of what does not come back.
+struct Untold : torch::autograd::Function<Untold> {
+  static Tensor forward(AutogradContext*, Tensor x) { return x.mul_(2); }
+  static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0] * 2}; }
+};
+struct NotReturned : torch::autograd::Function<NotReturned> {
+  static Tensor forward(AutogradContext* ctx, Tensor x) {
+    ctx->mark_dirty({x});
+    return x.mul_(2) + 1;
+  }
+  static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0] * 2}; }
+};
+struct DirtyAndMore : torch::autograd::Function<DirtyAndMore> {
+  static variable_list forward(AutogradContext* ctx, Tensor x) {
+    ctx->mark_dirty({x});
+    return {x.mul_(2), x.sum()};
+  }
+  static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0] * 2}; }
+};
+struct ThroughView : torch::autograd::Function<ThroughView> {
+  static Tensor forward(AutogradContext*, Tensor x) { return x.view({-1}); }
+  static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0].view({1, 3}) * 10}; }
+};
+
 struct SavesResult : torch::autograd::Function<SavesResult> {
   static Tensor forward(AutogradContext* ctx, Tensor x) {
     auto y = x.exp();
@@ -127,6 +151,39 @@ PARITY_CASE(custom_function, input_returned) {
   c.backward("dx", y * y, {x});
   auto plain = c.randn({3});
   c.check(!Through::apply(plain).requires_grad(), "nothing is recorded without need");
+}
+
+PARITY_CASE(custom_function, not_recorded) {
+  const auto known = [](const Tensor& t) {
+    return torch::tensor({t.requires_grad(), t.is_leaf(), t.is_view(), t.grad_fn() != nullptr});
+  };
+  const auto leaf = c.leaf({3}), plain = c.randn({3}), row = c.leaf({1, 3});
+  {
+    const torch::NoGradGuard no_grad;
+    c.out("leaf", known(Through::apply(leaf)));
+    c.out("result", known(Through::apply(leaf * 2)));
+    c.out("view", known(ThroughView::apply(row)));
+  }
+  c.out("plain", known(Through::apply(plain)));
+  c.out("changed", known(Untold::apply(plain)));
+  const auto y = DoubleInPlace::apply(plain);
+  c.check(y.is_same(plain), "an input that was changed in place is what comes back");
+  c.out("versions", torch::tensor({static_cast<int64_t>(y._version())}));
+  auto z = Through::apply(leaf);
+  c.throws("input returned, then changed", [&] { z.mul_(2); });
+  auto v = ThroughView::apply(row);
+  c.throws("view returned, then changed", [&] { v.mul_(2); });
+}
+
+PARITY_CASE(custom_function, wrong_marks) {
+  const auto x = c.leaf({3});
+  auto y = x * 1;
+  c.throws("not returned", [&] { NotReturned::apply(y); });
+  y = x * 1;
+  c.throws("a view and more", [&] { DirtyAndMore::apply(y.slice(0, 0, 2)); });
+  y = c.randn({3});
+  c.throws("not returned, without a gradient", [&] { NotReturned::apply(y); });
+  c.out("version", torch::tensor({static_cast<int64_t>(y._version())}));
 }
 
 PARITY_CASE(custom_function, saves_result) {

@@ -171,3 +171,17 @@ PARITY_CASE(module_containers, clipping) {
   nn::utils::vector_to_parameters(vec.detach() * 2, list);
   c.out("set", list[1].detach());
 }
+
+PARITY_CASE(module_containers, copies_of_changed_lists) {
+  const auto shared = nn::Linear(2, 2);
+  nn::Sequential twice(shared, nn::ReLU(), shared);
+  c.out("shared", torch::tensor(static_cast<int64_t>(twice->clone()->parameters().size())));
+  nn::Sequential list(nn::Linear(4, 3), nn::Linear(3, 2));
+  list->register_module("late", nn::Linear(1, 1));
+  list->replace_module("0", nn::Linear(nn::LinearOptions(4, 3).bias(false)));
+  const auto copy = std::dynamic_pointer_cast<nn::SequentialImpl>(list->clone());
+  c.value("modules", static_cast<int64_t>(copy->size()));
+  c.value("children", static_cast<int64_t>(copy->children().size()));
+  c.out("result", copy->forward(torch::ones({1, 4})).sizes() == torch::IntArrayRef({1, 2}) ? torch::ones({1})
+                                                                                           : torch::zeros({1}));
+}

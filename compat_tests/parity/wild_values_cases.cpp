@@ -64,3 +64,15 @@ PARITY_CASE(wild_values, complex_elements_that_share_a_place) {
   const auto row = complex_leaf(c, {3}, torch::kDouble), shared = row.detach().expand({4, 3}).requires_grad_();
   c.gradients("as_strided", {shared}, [&] { return torch::view_as_real(torch::as_strided(shared, {2, 2}, {1, 1})); });
 }
+
+PARITY_CASE(wild_values, volumes_sampled_at_infinity) {
+  namespace F = torch::nn::functional;
+  const auto volume = c.randn({1, 2, 3, 3, 3});
+  const auto places =
+      torch::tensor({0.5, -0.25, 0.0, kInfinity, 0.0, 0.5, 0.1, -kInfinity, 0.2, kInfinity, 0.3, -kInfinity})
+          .view({1, 1, 2, 2, 3})
+          .to(volume.scalar_type());
+  for (const bool corners : {true, false})
+    c.out(c10::str("corners ", corners),
+          F::grid_sample(volume, places, F::GridSampleFuncOptions().mode(torch::kBilinear).align_corners(corners)));
+}

@@ -22,6 +22,8 @@ Inputs::Inputs(uint64_t seed) : engine_(seed) {
   if (autocast) note("autocast BFloat16");
   wild = one_of(8);
   if (wild) note("wild");
+  large = one_of(6);
+  if (large) note("large");
   dtype = kind < 6 ? torch::kFloat : kind < 8 ? torch::kDouble : kind == 8 ? torch::kBFloat16 : torch::kHalf;
 }
 
@@ -41,6 +43,16 @@ Shape Inputs::numbers(int64_t n, int64_t low, int64_t high) {
   return all;
 }
 
+int64_t Inputs::size(int64_t low, int64_t high) {
+  static const int64_t factors[] = {1, 2, 4, 8, 16};
+  return between(low, large ? high * factors[drawn(0, 4)] : high);
+}
+Shape Inputs::sizes(int64_t n, int64_t low, int64_t high) {
+  Shape all(n);
+  for (int64_t& size : all) size = this->size(low, high);
+  return all;
+}
+
 torch::ScalarType Inputs::any_dtype() {
   static const torch::ScalarType kinds[] = {torch::kFloat,        torch::kFloat, torch::kDouble,   torch::kLong,
                                             torch::kBool,         torch::kHalf,  torch::kBFloat16, torch::kByte,
@@ -49,8 +61,25 @@ torch::ScalarType Inputs::any_dtype() {
   return kinds[drawn(0, 12)];
 }
 
+/// About as many elements as a block, a thread's part or a cache holds, around the numbers where loops begin anew.
+Shape Inputs::large_shape() {
+  static const int64_t lengths[] = {1,    2,    3,    4,    7,    8,    9,    16,   17,   31,    32,    33,   63,
+                                    64,   65,   100,  127,  128,  129,  250,  256,  257,  300,   511,   512,  513,
+                                    1000, 1024, 1025, 2047, 2048, 2049, 4096, 5000, 8192, 16385, 32768, 40000};
+  static const int64_t most[] = {3000, 20000, 70000};
+  const int64_t limit = most[drawn(0, 2)], last = std::size(lengths) - 1;
+  Shape shape(drawn(1, 4), 1);
+  for (int tries = 0; tries < 12; ++tries) {
+    int64_t& size = shape[drawn(0, shape.size() - 1)];
+    const int64_t wanted = lengths[drawn(0, last)];
+    if (elements(shape) / size * wanted <= limit) size = wanted;
+  }
+  return shape;
+}
+
 /// Up to four dimensions, some of one element and some of none; now and then one of several vectors' length.
 Shape Inputs::any_shape() {
+  if (large) return large_shape();
   Shape shape(drawn(0, 4));
   for (int64_t& size : shape) {
     const int64_t kind = drawn(0, 9);
@@ -94,6 +123,7 @@ std::vector<double> Inputs::values(int64_t n) {
     const int64_t kind = drawn(0, 40);
     x = kind < 3           ? static_cast<double>(kind) - 1
         : wild && kind < 9 ? wild_value()
+        : large            ? static_cast<double>(drawn(-2'000'000'000, 2'000'000'000)) / 5e8
                            : static_cast<double>(drawn(-2000, 2000)) / 500;
   }
   return all;

@@ -17,6 +17,11 @@ inline Shape joined(Shape a, const Shape& b) {
   return a;
 }
 
+/// A text as numbers, to be shown.
+inline Tensor characters(const std::string& text) {
+  return torch::tensor(std::vector<int64_t>(text.begin(), text.end()));
+}
+
 /// Numbers that a call takes beside its operands. A dimension is one of the first operand's more often than not.
 struct Parameters {
   int64_t dim, other_dim;
@@ -45,6 +50,9 @@ class Inputs {
     return choices[between(0, static_cast<int64_t>(choices.size()) - 1)];
   }
   Shape numbers(int64_t n, int64_t low, int64_t high);
+  /// As between(), but of a large call up to 16 times as many.
+  int64_t size(int64_t low, int64_t high);
+  Shape sizes(int64_t n, int64_t low, int64_t high);
 
   /// One or two operands of any dtype, shape and layout.
   Arguments any(int operands);
@@ -64,6 +72,7 @@ class Inputs {
   bool repeats = true;      // tensor() may give one whose first dimension repeats itself, which makes singular matrices
   bool second_gradients;    // whether the gradients' own are shown, too
   bool autocast;            // whether the call is made with it, in bfloat16
+  bool large;               // sizes are those of blocks and threads
   bool wild;                // NaN, infinities and the ends of a dtype are among the numbers
   /// f32 or f64 from here on: for what has no half precision.
   void full_precision();
@@ -78,6 +87,7 @@ class Inputs {
   int64_t drawn(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine_() % (high - low + 1)); }
   torch::ScalarType any_dtype();
   Shape any_shape();
+  Shape large_shape();
   double wild_value();
   Shape second_shape(const Shape& first);
   std::vector<double> values(int64_t n);

@@ -18,12 +18,12 @@ struct Scores {
 };
 Scores scores(Inputs& in) {
   Scores s;
-  s.classes = in.between(2, 5);
+  s.classes = in.size(2, 5);
   const int64_t kind = in.between(0, 3);
   if (kind == 0) {
     s.shape = {s.classes};
   } else {
-    s.targets = in.numbers(kind, 1, 4);
+    s.targets = in.sizes(kind, 1, 4);
     s.shape = s.targets;
     s.shape.insert(s.shape.begin() + 1, s.classes);
   }
@@ -46,7 +46,7 @@ Tensor cross_entropy(Inputs& in) {
 }
 
 Tensor bce(Inputs& in, bool logits) {
-  const Shape shape = in.numbers(in.between(0, 3), 1, 4);
+  const Shape shape = in.sizes(in.between(0, 3), 1, 4);
   const Tensor target = in.fractions(shape), x = logits ? in.tensor(shape) : in.fractions(shape);
   const Tensor weight = in.coin() ? in.fractions(shape).detach() : Tensor();
   if (!logits) return torch::binary_cross_entropy(x, target, weight, reduction(in));
@@ -57,13 +57,13 @@ Tensor bce(Inputs& in, bool logits) {
 /// f(x, y) of two tensors of one shape.
 template <class Function>
 Tensor of_two(Inputs& in, Function f) {
-  const Shape shape = in.numbers(in.between(1, 3), 1, 5);
+  const Shape shape = in.sizes(in.between(1, 3), 1, 5);
   const Tensor x = in.tensor(shape), y = in.tensor(shape);
   return f(x, y);
 }
 
 Tensor triplet(Inputs& in) {
-  const Shape shape{in.between(1, 4), in.between(1, 5)};
+  const Shape shape{in.size(1, 4), in.size(1, 5)};
   const Tensor a = in.tensor(shape), b = in.tensor(shape), c = in.tensor(shape);
   const double norm = static_cast<double>(in.between(1, 3));
   return torch::triplet_margin_loss(a, b, c, 0.7, norm, 1e-6, in.coin(), reduction(in));
@@ -71,7 +71,7 @@ Tensor triplet(Inputs& in) {
 
 Tensor multi_margin(Inputs& in) {
   in.full_precision();
-  const int64_t n = in.between(1, 4), classes = in.between(2, 5);
+  const int64_t n = in.size(1, 4), classes = in.size(2, 5);
   const Tensor x = in.tensor({n, classes});
   const Tensor weight = in.coin() ? in.fractions({classes}).detach() : Tensor();
   return torch::multi_margin_loss(x, in.integers({n}, 0, classes - 1), in.between(1, 2), 0.6, weight, reduction(in));
@@ -79,15 +79,14 @@ Tensor multi_margin(Inputs& in) {
 
 Tensor multilabel_margin(Inputs& in) {
   in.full_precision();
-  const int64_t n = in.between(1, 4), classes = in.between(1, 5);
+  const int64_t n = in.size(1, 4), classes = in.size(1, 5);
   const Tensor x = in.tensor({n, classes});
   return torch::multilabel_margin_loss(x, in.integers({n, classes}, -1, classes - 1), reduction(in));
 }
 
 Tensor ctc(Inputs& in) {
   in.full_precision();
-  const int64_t length = in.between(2, 7), batch = in.between(1, 3), classes = in.between(2, 5),
-                longest = in.between(1, 3);
+  const int64_t length = in.size(2, 7), batch = in.size(1, 3), classes = in.size(2, 5), longest = in.between(1, 3);
   const Tensor x = torch::log_softmax(in.tensor({length, batch, classes}), 2);
   const Tensor targets = in.integers({batch, longest}, 1, classes - 1), lengths = in.integers({batch}, 2, length),
                target_lengths = in.integers({batch}, 1, longest);

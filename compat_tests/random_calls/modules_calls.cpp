@@ -17,7 +17,7 @@ void prepare(Inputs& in, Module& module) {
 
 /// (sequence, batch, features) of a recurrent layer, perhaps with the batch first or without one.
 Shape sequence(Inputs& in, int64_t features, bool batch_first, int64_t batch) {
-  const int64_t length = in.between(1, 4);
+  const int64_t length = in.size(1, 4);
   if (batch == 0) return {length, features};
   return batch_first ? Shape{batch, length, features} : Shape{length, batch, features};
 }
@@ -26,9 +26,9 @@ Shape sequence(Inputs& in, int64_t features, bool batch_first, int64_t batch) {
 template <class Layer, class Options, class Further>
 Tensors recurrent(Inputs& in, Further further) {
   in.full_precision();
-  const int64_t features = in.between(1, 3), batch = in.one_of(4) ? 0 : in.between(1, 3);
+  const int64_t features = in.size(1, 3), batch = in.one_of(4) ? 0 : in.size(1, 3);
   const bool batch_first = in.coin();
-  Options options(features, in.between(2, 4));
+  Options options(features, in.size(2, 4));
   options.num_layers(in.between(1, 3)).bidirectional(in.coin()).batch_first(batch_first).bias(in.coin());
   further(options);
   Layer layer(options);
@@ -56,7 +56,7 @@ Tensors rnn(Inputs& in) {
 Tensors packed(Inputs& in) {
   namespace rnn = torch::nn::utils::rnn;
   in.full_precision();
-  const int64_t batch = in.between(1, 4), length = in.between(1, 4);
+  const int64_t batch = in.size(1, 4), length = in.size(1, 4);
   const bool batch_first = in.coin();
   torch::nn::GRU layer(torch::nn::GRUOptions(2, 3).batch_first(batch_first).bidirectional(in.coin()));
   prepare(in, layer);
@@ -68,8 +68,8 @@ Tensors packed(Inputs& in) {
 }
 
 Tensors attention(Inputs& in) {
-  const int64_t heads = in.between(1, 2), width = heads * in.between(1, 3), batch = in.between(1, 2),
-                queries = in.between(1, 3), keys = in.between(1, 3);
+  const int64_t heads = in.between(1, 2), width = heads * in.size(1, 3), batch = in.between(1, 2),
+                queries = in.size(1, 3), keys = in.size(1, 3);
   in.full_precision();
   auto options = torch::nn::MultiheadAttentionOptions(width, heads).bias(in.coin()).add_bias_kv(in.coin());
   options.add_zero_attn(in.coin());
@@ -91,7 +91,7 @@ Tensors attention(Inputs& in) {
 
 Tensor scaled_dot_product(Inputs& in) {
   const int64_t groups = in.between(1, 2), heads = groups * in.between(1, 2), batch = in.between(1, 2),
-                queries = in.between(1, 4), keys = in.between(1, 4), width = in.between(1, 5);
+                queries = in.size(1, 4), keys = in.size(1, 4), width = in.size(1, 5);
   const bool shared = in.one_of(4);
   const Tensor q = in.tensor({batch, heads, queries, width}),
                k = in.tensor({batch, shared ? groups : heads, keys, width}),
@@ -113,7 +113,7 @@ Tensor encoder(Inputs& in) {
   if (in.coin()) options.activation(torch::kGELU);
   torch::nn::TransformerEncoder stack(torch::nn::TransformerEncoderLayer(options), in.between(1, 2));
   prepare(in, stack);
-  const int64_t length = in.between(1, 3), batch = in.between(1, 2);
+  const int64_t length = in.size(1, 3), batch = in.size(1, 2);
   const Tensor x = in.tensor({length, batch, 4});
   return stack->forward(
       x, in.coin() ? torch::nn::TransformerImpl::generate_square_subsequent_mask(length).to(in.dtype) : Tensor());

@@ -18,11 +18,11 @@ struct Places {
 Places places(Inputs& in, bool integers = false) {
   Places p;
   const int64_t dims = in.between(1, 3);
-  Shape shape = in.numbers(dims, 1, 4);
+  Shape shape = in.sizes(dims, 1, 4);
   p.dim = in.between(-dims, dims - 1);
   p.x = integers ? in.integers(shape, -5, 5) : in.tensor(shape);
   const int64_t size = p.x.size(p.dim);
-  shape[(p.dim + dims) % dims] = in.between(1, 5);
+  shape[(p.dim + dims) % dims] = in.size(1, 5);
   p.index = in.integers(shape, 0, size - 1);
   p.source = integers ? in.integers(shape, -5, 5) : in.tensor(shape);
   return p;
@@ -31,8 +31,8 @@ Places places(Inputs& in, bool integers = false) {
 /// Indices along a single dimension, and a source that fits.
 Places rows(Inputs& in) {
   Places p;
-  const int64_t dims = in.between(1, 3), n = in.between(1, 5);
-  Shape shape = in.numbers(dims, 1, 4);
+  const int64_t dims = in.between(1, 3), n = in.size(1, 5);
+  Shape shape = in.sizes(dims, 1, 4);
   p.dim = in.between(-dims, dims - 1);
   p.x = in.tensor(shape);
   p.index = in.integers({n}, 0, p.x.size(p.dim) - 1);
@@ -99,11 +99,11 @@ std::vector<torch::indexing::TensorIndex> any_indices(Inputs& in, const Tensor& 
   return all;
 }
 Tensor indexed(Inputs& in) {
-  const Tensor x = in.tensor(in.numbers(in.between(1, 4), 1, 4));
+  const Tensor x = in.tensor(in.sizes(in.between(1, 4), 1, 4));
   return x.index(any_indices(in, x));
 }
 Tensor written(Inputs& in, bool number) {
-  const Tensor x = in.tensor(in.numbers(in.between(1, 4), 1, 4));
+  const Tensor x = in.tensor(in.sizes(in.between(1, 4), 1, 4));
   const auto indices = any_indices(in, x);
   const Tensor y = in.tensor({});
   Tensor out = x.clone();
@@ -114,8 +114,8 @@ Tensor written(Inputs& in, bool number) {
   return out;
 }
 Tensor accumulated(Inputs& in) {
-  const Tensor x = in.tensor({in.between(1, 4), in.between(1, 4)});
-  const int64_t n = in.between(1, 5);
+  const Tensor x = in.tensor({in.size(1, 4), in.size(1, 4)});
+  const int64_t n = in.size(1, 5);
   const Tensor rows = in.integers({n}, 0, x.size(0) - 1), columns = in.integers({n}, 0, x.size(1) - 1);
   return x.index_put({rows, columns}, in.tensor({n}), true);
 }
@@ -127,38 +127,38 @@ Tensor slice_scattered(Inputs& in) {
   return torch::slice_scatter(x, part, dim, 0, 2, step);
 }
 Tensor select_scattered(Inputs& in) {
-  const Tensor x = in.tensor(in.numbers(3, 1, 4));
+  const Tensor x = in.tensor(in.sizes(3, 1, 4));
   const int64_t dim = in.between(-3, 2);
   return torch::select_scatter(x, in.tensor(x.select(dim, 0).sizes().vec()), dim, in.between(-1, 0));
 }
 Tensor diagonal_scattered(Inputs& in) {
-  const Tensor x = in.tensor(in.numbers(3, 2, 4));
+  const Tensor x = in.tensor(in.sizes(3, 2, 4));
   const int64_t offset = in.between(-1, 1);
   return torch::diagonal_scatter(x, in.tensor(x.diagonal(offset, 0, 2).sizes().vec()), offset, 0, 2);
 }
 
 Tensor repeated(Inputs& in) {
-  const Tensor x = in.tensor(in.numbers(2, 1, 4));
+  const Tensor x = in.tensor(in.sizes(2, 1, 4));
   const int64_t dim = in.between(-2, 1);
   return torch::repeat_interleave(x, in.integers({x.size(dim)}, 0, 3), dim);
 }
 
 Tensors counted(Inputs& in) {
-  const int64_t n = in.between(0, 8);
+  const int64_t n = in.size(0, 8);
   const Tensor x = in.integers({n}, 0, 5);
   return {torch::bincount(x, in.coin() ? in.fractions({n}).detach() : Tensor(), in.between(0, 8))};
 }
 
 Tensor searched(Inputs& in) {
-  const int64_t rows = in.between(1, 3), n = in.between(0, 5);
+  const int64_t rows = in.size(1, 3), n = in.size(0, 5);
   const Tensor sorted = std::get<0>(torch::sort(in.tensor({rows, n}).detach()));
-  const Tensor wanted = in.tensor({rows, in.between(0, 4)}).detach();
+  const Tensor wanted = in.tensor({rows, in.size(0, 4)}).detach();
   return torch::searchsorted(sorted, wanted, in.coin(), in.coin());
 }
 
 Tensors quantiles(Inputs& in, bool nan) {
   in.full_precision();
-  const Tensor x = in.tensor(in.numbers(2, 1, 6)),
+  const Tensor x = in.tensor(in.sizes(2, 1, 6)),
                q = torch::tensor({0.0, 0.3, 0.75, 1.0}, torch::TensorOptions(in.dtype));
   const auto mode = in.of<std::string>({"linear", "lower", "higher", "midpoint", "nearest"});
   const bool kept = in.coin();
@@ -168,11 +168,11 @@ Tensors quantiles(Inputs& in, bool nan) {
 }
 
 Tensors runs(Inputs& in) {
-  const Tensor x = in.integers({in.between(0, 9)}, 0, 2);
+  const Tensor x = in.integers({in.size(0, 9)}, 0, 2);
   return random_calls::results(torch::unique_consecutive(x, in.coin(), in.coin()));
 }
 Tensors distinct(Inputs& in) {
-  const Tensor x = in.integers({in.between(1, 4), in.between(1, 4)}, 0, 2);
+  const Tensor x = in.integers({in.size(1, 4), in.size(1, 4)}, 0, 2);
   return random_calls::results(torch::unique_dim(x, in.between(-2, 1), true, in.coin(), in.coin()));
 }
 

@@ -1,8 +1,9 @@
-// Short programs: views, steps in place, new tensors and changes of what wants a gradient, in random order. Of all
-// tensors are shown the values, gradients and what is known of each.
+// Short programs: views, steps in place, new tensors, functions of their own and changes of what wants a gradient, in
+// random order. Of all tensors are shown the values, gradients and what is known of each.
 #include <algorithm>
 
 #include "calls.h"
+#include "own_functions.h"
 
 using random_calls::Inputs;
 using random_calls::Shape;
@@ -198,7 +199,7 @@ void differentiate(Inputs& in, std::vector<Tensor>& all, Tensor t, const Tensor&
 void step(Inputs& in, std::vector<Tensor>& all, std::vector<double>& marks) {
   const auto any = [&] { return all[in.between(0, static_cast<int64_t>(all.size()) - 1)]; };
   const Tensor t = any(), u = any();
-  const int64_t kind = in.between(0, 22);
+  const int64_t kind = in.between(0, 24);
   const bool unrecorded = in.one_of(6);
   if (unrecorded) in.note("no_grad");
   double mark = static_cast<double>(kind);
@@ -213,8 +214,10 @@ void step(Inputs& in, std::vector<Tensor>& all, std::vector<double>& marks) {
                     std::none_of(all.begin(), all.end(), [&](auto& v) { return v.is_alias_of(t) && !v.is_same(t); }));
     else if (kind < 20)
       backward_of(in, t);
-    else
+    else if (kind < 23)
       differentiate(in, all, t, u);
+    else
+      for (const Tensor& result : random_calls::own_function(in, t, u)) all.push_back(result);
   } catch (const c10::Error&) {
     mark = kRefused;
   }

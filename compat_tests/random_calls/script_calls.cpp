@@ -163,8 +163,7 @@ void show(const c10::IValue& value, Tensors& shown) {
   } else {
     std::ostringstream out;
     out << value;
-    const std::string text = out.str();
-    shown.push_back(torch::tensor(std::vector<int64_t>(text.begin(), text.end())));
+    shown.push_back(random_calls::characters(out.str()));
   }
 }
 

@@ -114,48 +114,62 @@ AutogradContext* FunctionCall::start() {
   return &node_->context;
 }
 
+namespace {
+// What an input that was given back as it is becomes: changes in place cannot become a part of its history.
+Tensor view_of_self(const Tensor& t) {
+  const NoGradGuard no_grad;
+  return t.view_as(t);
+}
+
+// Without a gradient, and apart from the input or the leaf that it may be.
+Tensor without_history(Tensor output, bool is_input, bool is_dirty) {
+  if (!output.defined()) return output;
+  if (!output.requires_grad()) return is_input && !is_dirty ? view_of_self(output) : output;
+  if (is_input) return output.detach();
+  return output.is_view() ? output : output.detach_();
+}
+}  // namespace
+
 // Gives an output its history; the result is another handle where the output is an input or a view.
-Tensor FunctionCall::with_history(Tensor output) {
+Tensor FunctionCall::with_history(Tensor output, size_t outputs) {
   const auto& state = *node_->context.state_;
-  const bool differentiable =
-      output.defined() && is_differentiable_type(output.scalar_type()) && !holds(state.non_differentiable, output);
+  const bool is_input = holds(inputs_, output), is_dirty = is_input && holds(state.dirty, output);
+  const bool differentiable = recorded_ && output.defined() && is_differentiable_type(output.scalar_type()) &&
+                              !holds(state.non_differentiable, output);
   if (!differentiable) {
     node_->add_input_metadata(output.defined() ? output : empty({0}));
-    return output;
+    return without_history(std::move(output), is_input, is_dirty);
   }
-  if (holds(state.dirty, output)) {
+  if (is_dirty) {
     HB_CHECK(!(output.is_leaf() && output.requires_grad()),
              "a leaf Variable that requires grad has been used in an in-place operation.");
+    HB_CHECK(!output.is_view() || outputs == 1,
+             "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+             "more than one Tensor.");
     check_inplace("mark_dirty", output);
     Tensor marker(output.impl().alias(false));
     hb::detail::attach(node_, marker);
-    output.impl().bump_version();
     history::rebase(output, marker);
     return output;
   }
-  if (!holds(inputs_, output) && !output.is_view()) {
-    hb::detail::attach(node_, output);
-    return output;
-  }
-  // A view of the caller's memory, whose history is this function's: changes in place cannot become a part of it.
-  const Tensor base = output.is_view() ? output._base() : output;
-  output = Tensor(output.impl().alias(true));
+  if (is_input || output.is_view()) output = view_of_self(output);
   hb::detail::attach(node_, output);
-  AutogradMeta& meta = *output.impl().autograd_meta();
-  meta.base = base, meta.created_in_no_grad = true;
   return output;
 }
 
 variable_list FunctionCall::finish(variable_list outputs) {
   auto& state = *node_->context.state_;
-  for (const Tensor& t : state.dirty)
-    HB_CHECK(holds(inputs_, t), "[mark_dirty] expected inputs of forward, got another tensor of shape ", t.sizes());
-  if (!recorded_) {
-    for (const Tensor& t : state.dirty) t.impl().bump_version();
-    return outputs;
+  for (const Tensor& t : state.dirty) {
+    if (!holds(inputs_, t)) hb::detail::warn("Only inputs of forward need to be given to mark_dirty().");
+    t.impl().bump_version();
   }
   const variable_list raw = outputs;
-  for (Tensor& output : outputs) output = with_history(output);
+  for (Tensor& output : outputs) output = with_history(output, raw.size());
+  for (const Tensor& t : state.dirty)
+    HB_CHECK(holds(raw, t),
+             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+             "modified inplace must all be outputs of the Function.");
+  if (!recorded_) return outputs;
   state.saved.resize(state.to_save.size());
   for (size_t s = 0; s < state.to_save.size(); ++s) {
     const Tensor& t = state.to_save[s];

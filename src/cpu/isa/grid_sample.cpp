@@ -20,7 +20,9 @@ struct Sample {
   __attribute__((always_inline)) Sample(const GridSampling& s, const C* grid) {
     const Taps<C, mode, kDims> taps(s, grid);
     for (int k = 0; k < kCount; ++k) {
-      at[k] = taps.place(s, k), weight[k] = taps.weight(k);
+      at[k] = taps.place(s, k);
+      // What lies at infinity, outside of a volume, counts as 0; of images it is NaN, as in LibTorch.
+      weight[k] = kDims == 3 && at[k] < 0 ? C(0) : taps.weight(k);
       for (int g = 0; g < kDims; ++g) slope[g][k] = taps.slope(k, g);
     }
   }

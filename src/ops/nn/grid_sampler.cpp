@@ -65,7 +65,7 @@ Corner along(const Tensor& at, int64_t size, const Rule& rule, int64_t tap) {
     whole = padded(whole, size, rule);
   }
   const Tensor inside = logical_and(whole.ge(0), whole.le(static_cast<double>(size - 1)));
-  return {whole.clamp(0, static_cast<double>(size - 1)).to(kLong), weight, inside};
+  return {whole.nan_to_num(0).clamp(0, static_cast<double>(size - 1)).to(kLong), weight, inside};
 }
 
 Tensor composed(const Tensor& input, const Tensor& grid, const Rule& rule) {

@@ -80,7 +80,7 @@ class HB_API FunctionCall {
 
  private:
   void add_tensor(const Tensor* t);
-  Tensor with_history(Tensor output);
+  Tensor with_history(Tensor output, size_t outputs);
 
   std::shared_ptr<FunctionNode> node_;
   variable_list inputs_;

@@ -122,10 +122,14 @@ void SequentialImpl::check_index(size_t index) const { HB_CHECK(index < size(), 
 
 std::shared_ptr<Module> SequentialImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<SequentialImpl>();
-  for (const auto& child : named_children()) {
-    const auto index = copy->size();
-    copy->push_back(child.key(), modules_[index].clone(device));
-  }
+  const auto children = named_children();
+  size_t from = 0;  // children are in the order of the modules, but for those that have been replaced or unregistered
+  const auto name_of = [&](const AnyModule& module) {
+    for (size_t i = from; i < children.size(); ++i)
+      if (children[i].value() == module.ptr()) return from = i + 1, children[i].key();
+    return std::to_string(copy->size());
+  };
+  for (const auto& module : modules_) copy->push_back(name_of(module), module.clone(device));
   return copy;
 }
 
