@@ -219,3 +219,18 @@ PARITY_CASE(values, tensors_that_change) {
   value.toTensor().fill_(2);
   c.out("filled", inside);
 }
+
+PARITY_CASE(values, equal_tensors) {
+  const auto one = c.randn({1}), several = c.randn({3});
+  const c10::IValue a = one, copy = one.clone(), other = one + 1, b = several, same = several;
+  c.value("of one element", a == copy);
+  c.value("of another", a == other);
+  c.value("not", a != copy);
+  c.throws("several elements", [&] { (void)(b == same); });
+  c10::impl::GenericList list(c10::AnyType::get()), again(c10::AnyType::get());
+  list.push_back(b);
+  again.push_back(same);
+  c.value("the same in lists", c10::IValue(list) == c10::IValue(again));
+  again.set(0, several.clone());
+  c.throws("copies in lists", [&] { (void)(c10::IValue(list) == c10::IValue(again)); });
+}

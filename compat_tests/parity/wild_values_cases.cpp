@@ -76,3 +76,39 @@ PARITY_CASE(wild_values, volumes_sampled_at_infinity) {
     c.out(c10::str("corners ", corners),
           F::grid_sample(volume, places, F::GridSampleFuncOptions().mode(torch::kBilinear).align_corners(corners)));
 }
+
+PARITY_CASE(wild_values, attention_of_nan) {
+  // LibTorch gives zeros of f32 where nothing is masked.
+  auto q = c.randn({1, 2, 5, 8}, torch::kDouble), k = c.randn({1, 2, 5, 8}, torch::kDouble),
+       v = c.randn({1, 2, 5, 8}, torch::kDouble);
+  q.index_put_({0, 0, 3, 2}, kNan);
+  k.index_put_({0, 1, 4, 0}, kNan);
+  auto seen = torch::ones({5, 5}, torch::kBool);
+  seen.select(0, 1).fill_(false);  // a row that sees nothing is 0
+  c.out("all", torch::scaled_dot_product_attention(q, k, v));
+  c.out("causal", torch::scaled_dot_product_attention(q, k, v, {}, 0.0, true));
+  c.out("masked", torch::scaled_dot_product_attention(q, k, v, seen));
+  const auto x = q.clone().requires_grad_();
+  torch::scaled_dot_product_attention(x, k, v).sum().backward();
+  c.out("gradient", x.grad());
+}
+
+PARITY_CASE(wild_values, gradients_at_nan) {
+  namespace F = torch::nn::functional;
+  const auto some = torch::tensor({kNan, 0.5, kInfinity, -0.25, -kInfinity, -4.0, 4.0, 0.0}).repeat({16});
+  const auto gradient = [&](const char* name, torch::ScalarType dtype, auto f) {
+    const auto x = some.to(dtype).requires_grad_();
+    f(x).sum().backward();
+    c.out(c10::str(name, " ", dtype), x.grad());
+  };
+  for (const auto dtype : {torch::kFloat, torch::kDouble}) {
+    gradient("elu", dtype, [](auto& x) { return torch::elu(x); });
+    gradient("celu", dtype, [](auto& x) { return torch::celu(x, 0.7); });
+    gradient("selu", dtype, [](auto& x) { return torch::selu(x); });
+    gradient("hardswish", dtype, [](auto& x) { return torch::hardswish(x); });
+    gradient("relu", dtype, [](auto& x) { return torch::relu(x); });
+    gradient("leaky_relu", dtype, [](auto& x) { return torch::leaky_relu(x); });
+    gradient("clamp", dtype, [](auto& x) { return torch::clamp(x, torch::full_like(x, -1), torch::full_like(x, 1)); });
+    gradient("l1_loss", dtype, [](auto& x) { return torch::l1_loss(x, torch::zeros_like(x), at::Reduction::Sum); });
+  }
+}

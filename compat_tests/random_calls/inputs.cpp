@@ -207,7 +207,8 @@ Tensor Inputs::leaf(const Tensor& t) {
 Arguments Inputs::any(int operands) {
   const auto first = any_dtype(), second = one_of(3) ? any_dtype() : first;
   Shape shape = any_shape();
-  if (shape.size() >= 2 && one_of(4)) shape.back() = shape[shape.size() - 2];  // matrices are often square
+  if (shape.size() >= 2 && one_of(4) && shape[shape.size() - 2] <= 70)
+    shape.back() = shape[shape.size() - 2];  // square
   Arguments a;
   a.x = laid_out(filled(shape, first));
   a.y = laid_out(filled(second_shape(shape), second));

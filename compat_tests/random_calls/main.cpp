@@ -23,7 +23,11 @@ std::vector<Call>& calls() {
 
 namespace {
 
-constexpr int64_t kShown = 24;  // elements; of more their sums
+/// So many elements are shown, of more their sums. $SHOWN: another number, to see what differs.
+int64_t most_shown() {
+  static const char* const wanted = std::getenv("SHOWN");
+  return wanted ? std::atoll(wanted) : 24;
+}
 
 /// Of many elements: how many are no numbers or infinite, the sum of the others and one in which each counts by its
 /// place, and the last ones.
@@ -40,7 +44,7 @@ void show_sums(std::ostream& out, const Tensor& flat) {
     placed += x[i] * static_cast<double>(i * 7919 % 101 - 50) / 50;
   }
   out << ' ' << wild << ' ' << sum << ' ' << placed;
-  for (int64_t i = std::max(kShown, flat.numel() - 4); i < flat.numel(); ++i) out << ' ' << x[i];
+  for (int64_t i = std::max(most_shown(), flat.numel() - 4); i < flat.numel(); ++i) out << ' ' << x[i];
 }
 
 void show(std::ostream& out, const Tensor& t) {
@@ -54,8 +58,8 @@ void show(std::ostream& out, const Tensor& t) {
   Tensor flat = t.detach();
   if (flat.is_complex()) flat = torch::view_as_real(flat.resolve_conj());
   flat = flat.to(torch::kDouble).contiguous().view(-1);
-  for (int64_t i = 0; i < std::min(flat.numel(), kShown); ++i) out << ' ' << flat[i].item<double>();
-  if (flat.numel() > kShown) show_sums(out, flat);
+  for (int64_t i = 0; i < std::min(flat.numel(), most_shown()); ++i) out << ' ' << flat[i].item<double>();
+  if (flat.numel() > most_shown()) show_sums(out, flat);
 }
 
 /// The order of the elements in memory; of a dimension of one element any stride will do.

@@ -288,7 +288,8 @@ class HB_API IValue {
 };
 
 HB_API std::ostream& operator<<(std::ostream& out, const IValue& value);
-/// Equal values; tensors are equal when they are the same tensor.
+/// Equal values. Of tensors the elements are compared, and there must be one: of several, as in Python, it throws, but
+/// in a container a tensor equals itself.
 HB_API bool operator==(const IValue& left, const IValue& right);
 inline bool operator!=(const IValue& left, const IValue& right) { return !(left == right); }
 

@@ -29,7 +29,7 @@ HB_FLOATS_1(leaky_relu, 1, 1, return x > T(0) ? x : x * p[0];)
 HB_FLOATS_2(leaky_relu_backward, 1, 1, return x > T(0) ? g : g * p[0];)
 /// p: factor below zero, factor above, factor of the exponent.
 HB_FLOATS_1(elu, 3, 8, const T low = exact::expm1(x * p[2]) * p[0]; return x < T(0) ? low : x * p[1];)
-HB_FLOATS_2(elu_backward, 3, 8, const T low = g * p[2] * p[0] * math::exp(x * p[2]); return x <= T(0) ? low : g * p[1];)
+HB_FLOATS_2(elu_backward, 3, 8, const T low = g * p[2] * p[0] * math::exp(x * p[2]); return x > T(0) ? g * p[1] : low;)
 
 /// The normal distribution function, and its sum with x times its density.
 template <class T>
@@ -95,9 +95,9 @@ HB_FLOATS_2(silu_backward, 0, 8, const T s = T(1) / (T(1) + quick_exp(-x)); retu
 HB_FLOATS_2(mish_backward, 0, 16, const T e = math::exp(-x); const T s = T(1) / (T(1) + e);
             const T t = math::tanh(math::log1p(math::exp(x))); return g * (t + x * s * (T(1) - t * t));)
 HB_FLOATS_2(hardsigmoid_backward, 0, 1, return (x > T(-3)) & (x < T(3)) ? g * T(1. / 6) : T(0);)
-HB_FLOATS_2(hardswish_backward, 0, 1, const T middle = g * (x * T(1. / 3) + T(0.5)); return x <= T(-3) ? T(0)
-                                                                                            : x < T(3) ? middle
-                                                                                                       : g;)
+HB_FLOATS_2(hardswish_backward, 0, 1, const T middle = g * (x * T(1. / 3) + T(0.5)); return x <= T(-3)  ? T(0)
+                                                                                            : x >= T(3) ? g
+                                                                                                        : middle;)
 /// Operands: the half that passes, the half that gates.
 HB_FLOATS_2(glu, 0, 8, return g / (T(1) + quick_exp(-x));)
 /// Operands: g, the half that passes, the half that gates. The gradient of the latter.

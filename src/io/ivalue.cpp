@@ -5,6 +5,7 @@
 
 #include <halfbridge/class_type.h>
 #include <halfbridge/future.h>
+#include <halfbridge/ops.h>
 #include <halfbridge/stream.h>
 #include <halfbridge/tensor_type.h>
 
@@ -14,10 +15,13 @@
 namespace hb {
 namespace {
 
+// In a container an object equals itself, even a tensor of several elements.
+bool equal_within(const IValue& left, const IValue& right) { return left.is(right) || left == right; }
+
 bool equal_items(const std::vector<IValue>& left, const std::vector<IValue>& right) {
   if (left.size() != right.size()) return false;
   for (size_t i = 0; i < left.size(); ++i) {
-    if (left[i] != right[i]) return false;
+    if (!equal_within(left[i], right[i])) return false;
   }
   return true;
 }
@@ -26,7 +30,7 @@ bool equal_dicts(const ivalue::DictData& left, const ivalue::DictData& right) {
   if (left.entries.size() != right.entries.size()) return false;
   for (const auto& [key, value] : left.entries) {
     const size_t place = right.find(key);
-    if (place == right.entries.size() || right.entries[place].second != value) return false;
+    if (place == right.entries.size() || !equal_within(right.entries[place].second, value)) return false;
   }
   return true;
 }
@@ -332,6 +336,8 @@ size_t IValue::use_count() const noexcept {
 }
 
 bool operator==(const IValue& left, const IValue& right) {
+  if (left.isTensor() && right.isTensor() && left.toTensor().defined() && right.toTensor().defined())
+    return eq(left.toTensor(), right.toTensor()).is_nonzero();  // throws where there are several elements
   if (left.is(right)) return true;
   if (left.isString() && right.isString()) return left.toStringRef() == right.toStringRef();
   return detail::with_stack([&] { return equal_containers(left, right); });

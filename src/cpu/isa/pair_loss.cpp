@@ -26,7 +26,7 @@ inline __attribute__((always_inline)) C value(C a, C b, C param) {
 
 template <PairLoss kind, class C>
 inline __attribute__((always_inline)) C slope(C a, C b, C param) {
-  const C d = a - b, sign = d > 0 ? C(1) : d < 0 ? C(-1) : d;
+  const C d = a - b, sign = d > 0 ? C(1) : d < 0 ? C(-1) : C(0);
   if constexpr (kind == PairLoss::mse) return 2 * d;
   if constexpr (kind == PairLoss::l1) return sign;
   if constexpr (kind == PairLoss::smooth_l1) return d <= -param ? C(-1) : d >= param ? C(1) : d / param;

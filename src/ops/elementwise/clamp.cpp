@@ -153,12 +153,12 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::op
            [](Backward& b, auto& s) {
              // A bound that was used has the gradient; the upper one wins where they cross.
              const Tensor &x = s[0], &l = s[1], &h = s[2], &g = b.grad();
-             const Tensor under = l.defined() ? x < l : Tensor(), over = h.defined() ? x > h : Tensor();
-             Tensor gx = g, gl, gh;
-             if (l.defined()) gx = masked_fill(gx, under, 0);
-             if (h.defined()) gx = masked_fill(gx, over, 0);
-             if (l.defined() && b.needs(1)) gl = where(h.defined() ? logical_and(under, l < h) : under, g, Scalar(0));
-             if (h.defined() && b.needs(2)) gh = where(l.defined() ? logical_or(over, h < l) : over, g, Scalar(0));
+             const bool both = l.defined() && h.defined();
+             Tensor gx, gl, gh;
+             if (b.needs(0))
+               gx = where(both ? logical_and(x >= l, x <= h) : l.defined() ? x >= l : x <= h, g, Scalar(0));
+             if (l.defined() && b.needs(1)) gl = where(both ? logical_and(x < l, l < h) : x < l, g, Scalar(0));
+             if (h.defined() && b.needs(2)) gh = where(both ? logical_or(x > h, h < l) : x > h, g, Scalar(0));
              return gradients(std::move(gx), std::move(gl), std::move(gh));
            });
   return out;

@@ -165,6 +165,8 @@ Tensor logaddexp2(const Tensor& self, const Tensor& other) {
   ops::refuse_integers("logaddexp2", t);
   if (!needs_grad(self, other) && is_floating_type(t))
     return ops::floating_op("logaddexp2", logaddexp2_formula, {self, other});
+  if (is_half_type(t))  // rounded once
+    return named("Logaddexp2Backward0", logaddexp2(self.to(kFloat), other.to(kFloat)).to(t), self);
   const auto scaled = [&](const Tensor& x) { return as_floating("logaddexp2", x.to(t)) * kLn2; };
   return named("Logaddexp2Backward0", logaddexp(scaled(self), scaled(other)) * (1 / kLn2), self);
 }
