@@ -66,11 +66,8 @@ std::string known_of(const torch::jit::Module& module) {
   return text.str();
 }
 
-/// A module with attributes, a child and a method, which may be saved, copied, frozen or changed before it runs.
-Tensors script_module(Inputs& in) {
-  in.dtype = torch::kFloat;
-  const std::string source = random_calls::script_source(in, true);
-  note_source(in, source);
+/// A module with attributes, a child and a method.
+torch::jit::Module script_module_of(Inputs& in, const std::string& source) {
   torch::jit::Module child("Child"), module("Whole");
   child.register_buffer("w", in.tensor({2, 2}).detach().contiguous());
   child.define("def forward(self, x):\n    return x * self.w\n");
@@ -80,28 +77,39 @@ Tensors script_module(Inputs& in) {
   module.register_attribute("words", c10::StringType::get(), "a b");
   module.register_module("child", child);
   module.define(source);
-  for (int64_t n = in.between(0, 2); n > 0; --n) {
-    switch (in.between(0, 5)) {
-      case 0:
-        module = passed_on(module);
-        break;
-      case 1:
-        module = module.deepcopy();
-        break;
-      case 2:
-        module.setattr("n", in.between(0, 3));
-        break;
-      case 3:
-        module.eval();
-        break;
-      case 4:
-        module.to(torch::kDouble);
-        break;
-      default:
-        module.attr("child").toModule().setattr("w", torch::ones({2, 2}));
-        break;
-    }
+  return module;
+}
+
+void change(Inputs& in, torch::jit::Module& module) {
+  switch (in.between(0, 5)) {
+    case 0:
+      module = passed_on(module);
+      break;
+    case 1:
+      module = module.deepcopy();
+      break;
+    case 2:
+      module.setattr("n", in.between(0, 3));
+      break;
+    case 3:
+      module.eval();
+      break;
+    case 4:
+      module.to(torch::kDouble);
+      break;
+    default:
+      module.attr("child").toModule().setattr("w", torch::ones({2, 2}));
+      break;
   }
+}
+
+/// It may be saved, copied or changed before it runs.
+Tensors script_module(Inputs& in) {
+  in.dtype = torch::kFloat;
+  const std::string source = random_calls::script_source(in, true);
+  note_source(in, source);
+  torch::jit::Module module = script_module_of(in, source);
+  for (int64_t n = in.between(0, 2); n > 0; --n) change(in, module);
   Tensors shown{random_calls::characters(known_of(module))};
   const Tensor t = in.tensor({2, 2}).detach().clone();
   show(module.run_method("f", in.between(-2, 4), 0.5 * in.between(-3, 3), t), shown);

@@ -97,8 +97,54 @@ void show(const nn::Module& tree, Tensors& shown) {
     text << item.key() << item.value().dtype() << item.value().sum().item<double>() << '\n';
   for (const auto& item : tree.named_buffers(false)) text << item.key() << ' ';
   text << tree.modules(false).size() << ' ' << tree.parameters().size() << ' ' << tree.is_serializable();
-
   shown.push_back(characters(text.str()));
+}
+
+/// A copy that has been given the tree's numbers by an archive.
+std::shared_ptr<nn::Module> passed_on(const nn::Module& tree) {
+  std::stringstream bytes;
+  torch::serialize::OutputArchive saved;
+  tree.save(saved);
+  saved.save_to(bytes);
+  auto copy = tree.clone();
+  const torch::NoGradGuard no_grad;
+  for (Tensor& t : copy->parameters()) t.zero_();
+  torch::serialize::InputArchive read;
+  read.load_from(bytes);
+  copy->load(read);
+  return copy;
+}
+
+void change_members(Inputs& in, std::shared_ptr<nn::Module>& tree) {
+  switch (in.between(0, 4)) {
+    case 0:
+      tree = tree->clone();
+      break;
+    case 1: {
+      const auto names = tree->named_children().keys();
+      if (!names.empty()) tree->replace_module(names[0], nn::Identity());
+      break;
+    }
+    case 2:
+      tree = passed_on(*tree);
+      break;
+    case 3:
+      tree->register_module("late", nn::Linear(1, 1));
+      break;
+    default:
+      tree->register_parameter(in.of<std::string>({"weight", "late", "a.b", ""}), torch::ones({2}));
+      break;
+  }
+}
+
+/// How many characters the names have, and how many inputs the linear layers.
+int64_t count_of(nn::Module& tree) {
+  int64_t count = 0;
+  tree.apply([&](const std::string& name, nn::Module& module) {
+    count += static_cast<int64_t>(name.size());
+    if (auto* linear = module.as<nn::Linear>()) count += linear->options.in_features();
+  });
+  return count;
 }
 
 void change(Inputs& in, std::shared_ptr<nn::Module>& tree, Tensors& shown) {
@@ -112,52 +158,21 @@ void change(Inputs& in, std::shared_ptr<nn::Module>& tree, Tensors& shown) {
     case 2:
       tree->zero_grad(in.coin());
       break;
-    case 3: {
-      int64_t count = 0;
-      tree->apply([&](const std::string& name, nn::Module& module) {
-        count += static_cast<int64_t>(name.size());
-        if (auto* linear = module.as<nn::Linear>()) count += linear->options.in_features();
-      });
-      shown.push_back(torch::tensor(count));
+    case 3:
+      shown.push_back(torch::tensor(count_of(*tree)));
       break;
-    }
     case 4:
-      tree = tree->clone();
-      break;
-    case 5: {
-      const auto names = tree->named_children().keys();
-      if (!names.empty()) tree->replace_module(names[0], nn::Identity());
-      break;
-    }
-    case 6: {
-      std::stringstream bytes;
-      torch::serialize::OutputArchive saved;
-      tree->save(saved);
-      saved.save_to(bytes);
-      const auto copy = tree->clone();
-      const torch::NoGradGuard no_grad;
-      for (Tensor& t : copy->parameters()) t.zero_();
-      torch::serialize::InputArchive read;
-      read.load_from(bytes);
-      copy->load(read);
-      tree = copy;
-      break;
-    }
-    case 7:
-      tree->register_module("late", nn::Linear(1, 1));
-      break;
-    case 8:
-      tree->register_parameter(in.of<std::string>({"weight", "late", "a.b", ""}), torch::ones({2}));
-      break;
-    case 9:
       for (Tensor& t : tree->parameters())
         if (t.is_floating_point()) t.mutable_grad() = torch::ones_like(t);
       break;
-    case 10:
+    case 5:
       tree->apply([&](const std::shared_ptr<nn::Module>& module) { module->eval(); });
       break;
-    default:
+    case 6:
       for (Tensor& t : tree->parameters()) t.requires_grad_(false);
+      break;
+    default:
+      change_members(in, tree);
       break;
   }
 }
