@@ -175,13 +175,12 @@ PARITY_CASE(module_containers, clipping) {
 PARITY_CASE(module_containers, copies_of_changed_lists) {
   const auto shared = nn::Linear(2, 2);
   nn::Sequential twice(shared, nn::ReLU(), shared);
-  c.out("shared", torch::tensor(static_cast<int64_t>(twice->clone()->parameters().size())));
+  c.value("shared", static_cast<int64_t>(twice->clone()->parameters().size()));
   nn::Sequential list(nn::Linear(4, 3), nn::Linear(3, 2));
   list->register_module("late", nn::Linear(1, 1));
   list->replace_module("0", nn::Linear(nn::LinearOptions(4, 3).bias(false)));
   const auto copy = std::dynamic_pointer_cast<nn::SequentialImpl>(list->clone());
   c.value("modules", static_cast<int64_t>(copy->size()));
   c.value("children", static_cast<int64_t>(copy->children().size()));
-  c.out("result", copy->forward(torch::ones({1, 4})).sizes() == torch::IntArrayRef({1, 2}) ? torch::ones({1})
-                                                                                           : torch::zeros({1}));
+  c.value("result", copy->forward(torch::ones({1, 4})).sizes() == torch::IntArrayRef({1, 2}));
 }

@@ -94,7 +94,6 @@ PARITY_CASE(wild_values, attention_of_nan) {
 }
 
 PARITY_CASE(wild_values, gradients_at_nan) {
-  namespace F = torch::nn::functional;
   const auto some = torch::tensor({kNan, 0.5, kInfinity, -0.25, -kInfinity, -4.0, 4.0, 0.0}).repeat({16});
   const auto gradient = [&](const char* name, torch::ScalarType dtype, auto f) {
     const auto x = some.to(dtype).requires_grad_();

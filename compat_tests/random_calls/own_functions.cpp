@@ -78,7 +78,7 @@ class Same : public torch::autograd::Function<Same> {
   }
 };
 
-/// What a list of tensors and one that may be missing add up to.
+/// What x and perhaps y add up to, with gradients that are too few, of another shape or dtype, or missing.
 class Total : public torch::autograd::Function<Total> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& x, const std::optional<Tensor>& y, int64_t kind) {

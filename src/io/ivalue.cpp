@@ -5,7 +5,6 @@
 
 #include <halfbridge/class_type.h>
 #include <halfbridge/future.h>
-#include <halfbridge/ops.h>
 #include <halfbridge/stream.h>
 #include <halfbridge/tensor_type.h>
 
@@ -337,7 +336,7 @@ size_t IValue::use_count() const noexcept {
 
 bool operator==(const IValue& left, const IValue& right) {
   if (left.isTensor() && right.isTensor() && left.toTensor().defined() && right.toTensor().defined())
-    return eq(left.toTensor(), right.toTensor()).is_nonzero();  // throws where there are several elements
+    return left.equals(right).toTensor().is_nonzero();  // throws where there are several elements
   if (left.is(right)) return true;
   if (left.isString() && right.isString()) return left.toStringRef() == right.toStringRef();
   return detail::with_stack([&] { return equal_containers(left, right); });

@@ -137,7 +137,7 @@ Tensor FunctionCall::with_history(Tensor output, size_t outputs) {
   const bool differentiable = recorded_ && output.defined() && is_differentiable_type(output.scalar_type()) &&
                               !holds(state.non_differentiable, output);
   if (!differentiable) {
-    node_->add_input_metadata(output.defined() ? output : empty({0}));
+    if (recorded_) node_->add_input_metadata(output.defined() ? output : empty({0}));
     return without_history(std::move(output), is_input, is_dirty);
   }
   if (is_dirty) {

@@ -94,10 +94,10 @@ template <class C>
 C softmax_row(C* __restrict s, int64_t seen, int64_t n) {
   const C top = max_over<C>(seen, [=](int64_t j) { return s[j]; });
   if (seen == 0 || top == -std::numeric_limits<C>::infinity()) {
-    const C hidden = -sum_over<C>(seen, [=](int64_t j) { return s[j]; });  // NaN where a score is
-    const bool nothing = seen == 0 || hidden == std::numeric_limits<C>::infinity();
-    std::fill(s, s + n, nothing ? C(0) : hidden);
-    return nothing ? std::numeric_limits<C>::infinity() : hidden;
+    // What is hidden adds up to -infinity, with a score of NaN to NaN.
+    const C sum = seen == 0 ? top : sum_over<C>(seen, [=](int64_t j) { return s[j]; });
+    std::fill(s, s + n, std::isnan(sum) ? sum : C(0));
+    return -sum;
   }
   // Whole vectors: what is hidden becomes exp(-infinity) = 0.
   std::fill(s + seen, s + n, -std::numeric_limits<C>::infinity());
