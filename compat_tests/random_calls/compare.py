@@ -18,6 +18,7 @@ import collections
 import concurrent.futures
 import csv
 import math
+import os
 import pathlib
 import re
 import subprocess
@@ -27,6 +28,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOLERANCE = 1e-4
 REFUSED = "-77777"
 HALF_TOLERANCE = {"BFloat16": 4e-2, "Half": 5e-3}  # of what was computed from such numbers, beside the line's largest
+ENVIRONMENTS = {
+    "cpu": {},
+    "fake": {"HALFBRIDGE_FAKE_DEVICE": "default", "OMP_NUM_THREADS": "1"},
+    "cuda": {"HALFBRIDGE_DEFAULT_DEVICE": "cuda", "SOFTWARE_CUDA_RANDOM": "cpu", "CUDA_LAUNCH_BLOCKING": "1"},
+}
 
 
 def known_differences():
@@ -35,13 +41,14 @@ def known_differences():
         return {(kind, call) for kind, call, _ in rows}
 
 
-def lines(program, options):
+def lines(program, options, environment=None):
     """The program is started again after a call that ended it, or that does not end."""
     made = []
     while len(made) < options.calls:
         command = [program, str(options.seed), str(len(made)), str(options.calls), options.only]
         try:
-            run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=options.patience)
+            run = subprocess.run(command, capture_output=True, text=True, check=False,
+                                 timeout=options.patience, env={**os.environ, **(environment or {})})
             output, status, errors = run.stdout, run.returncode, run.stderr.strip()
         except subprocess.TimeoutExpired as stopped:
             output, status, errors = (stopped.stdout or b"").decode(), 124, "takes too long"
@@ -141,6 +148,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("libtorch", help="the program random_calls_libtorch")
     parser.add_argument("halfbridge", help="the program random_calls_halfbridge")
+    parser.add_argument("--device", choices=ENVIRONMENTS, default="cpu",
+                        help="where Halfbridge's tensors are: fake has memory that the host cannot touch; cuda is the one "
+                             "of the library that HALFBRIDGE_CUDA_LIBRARY names")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--calls", type=int, default=20000)
     parser.add_argument("--patience", type=float, default=600, metavar="S",
@@ -153,7 +163,8 @@ def main():
     options = parser.parse_args()
 
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        ours, theirs = pool.map(lines, (options.halfbridge, options.libtorch), (options, options))
+        ours, theirs = pool.map(lines, (options.halfbridge, options.libtorch), (options, options),
+                                (ENVIRONMENTS[options.device], None))
     known = known_differences()
     counts = collections.Counter()
     found = collections.defaultdict(list)
@@ -163,6 +174,8 @@ def main():
         if a[:2] != b[:2] and not ended:
             sys.exit(f"error: the programs make different calls (number {a[0]}): build both again")
         call, arguments, gave = a[1] or b[1], f"{a[2] or b[2]} (number {a[0]})", (a[3], b[3])
+        if options.device != "cpu" and " autocast" in arguments:  # that of the CPU
+            continue
         kind = kind_of(arguments, *gave)
         # What is drawn depends on what the call made before.
         if a[2] != b[2] and not ended and kind != "computes" and not all("error:" in text for text in gave):

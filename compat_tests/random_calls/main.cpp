@@ -4,10 +4,12 @@
 #include <ATen/autocast_mode.h>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -55,7 +57,7 @@ void show(std::ostream& out, const Tensor& t) {
   out << ' ' << t.dtype() << '[';
   for (const int64_t size : t.sizes()) out << size << ',';
   out << ']';
-  Tensor flat = t.detach();
+  Tensor flat = t.detach().cpu();
   if (flat.is_complex()) flat = torch::view_as_real(flat.resolve_conj());
   flat = flat.to(torch::kDouble).contiguous().view(-1);
   for (int64_t i = 0; i < std::min(flat.numel(), most_shown()); ++i) out << ' ' << flat[i].item<double>();
@@ -135,6 +137,17 @@ class Autocast {
   }
 };
 
+/// Of more than 6 GiB both libraries say that there is no memory. A device's addresses are not counted.
+void limit_memory() {
+  torch::ones({1}).add_(1);
+  std::ifstream file("/proc/self/statm");
+  rlim_t pages = 0;
+  file >> pages;
+  const rlim_t most = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{6} << 30);
+  const rlimit memory{most, most};
+  setrlimit(RLIMIT_AS, &memory);
+}
+
 std::string made(const Call& call, uint64_t seed) {
   Inputs in(seed);
   torch::manual_seed(seed);
@@ -166,9 +179,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: " << argv[0] << " SEED FIRST LAST [TEXT]\n";
     return 2;
   }
-  constexpr rlim_t kMost = rlim_t{6} << 30;  // of more both libraries say that there is no memory
-  const rlimit memory{kMost, kMost};
-  setrlimit(RLIMIT_AS, &memory);
+  random_calls::limit_memory();
   const auto seed = std::strtoull(argv[1], nullptr, 10);
   const std::string wanted = argc == 5 ? argv[4] : "";
   std::vector<random_calls::Call> calls;

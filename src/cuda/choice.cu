@@ -22,29 +22,6 @@ T* data(const Tensor& t) {
   return static_cast<T*>(t.impl().visible_data());
 }
 
-/// What formulas draw of: numbers of 64 bits, one after the other.
-class Bits {
- public:
-  __device__ Bits(PhiloxStart start, int64_t sequence) : philox_(philox_at(start, static_cast<uint64_t>(sequence))) {}
-  __device__ uint64_t random64() {
-    if (second_) {
-      second_ = false;
-      return uint64_t{four_.z} << 32 | four_.w;
-    }
-    four_ = philox_.next();
-    second_ = true;
-    return uint64_t{four_.x} << 32 | four_.y;
-  }
-
- private:
-  Philox philox_;
-  Draw4 four_{};
-  bool second_ = false;
-};
-
-/// Numbers of 32 bits that an element takes; one that is refused often enough takes more, which others take too.
-constexpr uint64_t kPerCount = 64;
-
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     draw_poisson(T* out, const T* rate, int64_t n, PhiloxStart start, Reporter report) {
@@ -57,7 +34,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 void poisson(const Tensor& out, const Tensor& rate, const MaybeGenerator& generator) {
   const int64_t n = out.numel();
-  const PhiloxStart start = take_numbers("poisson", generator, kPerCount);
+  const PhiloxStart start = take_numbers("poisson", generator, kPerSample);
   HB_FLOATING_SWITCH("poisson", out.scalar_type(), [&](auto type) {
     using T = decltype(type);
     HB_LAUNCH(draw_poisson<T>, blocks_for(n), kThreads, 0, current_stream(), data<T>(out), data<const T>(rate), n,
@@ -76,7 +53,7 @@ __global__ void __launch_bounds__(kThreads, 1)  // so that it may have the regis
 }
 void binomial(const Tensor& out, const Tensor& count, const Tensor& prob, const MaybeGenerator& generator) {
   const int64_t n = out.numel();
-  const PhiloxStart start = take_numbers("binomial", generator, kPerCount);
+  const PhiloxStart start = take_numbers("binomial", generator, kPerSample);
   HB_FLOATING_SWITCH("binomial", out.scalar_type(), [&](auto type) {
     using T = decltype(type);
     HB_LAUNCH(draw_binomial<T>, blocks_for(n), kThreads, 0, current_stream(), data<T>(out), data<const T>(count),

@@ -48,7 +48,32 @@ __device__ inline Philox philox_at(const PhiloxStart& start, uint64_t sequence) 
   if (!start.on_device) return {start.seed, sequence, start.offset};
   return {start.on_device[0], sequence, start.offset + start.on_device[1]};
 }
+
+/// What formulas draw of: numbers of 64 bits, one after the other.
+class Bits {
+ public:
+  __device__ Bits(PhiloxStart start, int64_t sequence) : philox_(philox_at(start, static_cast<uint64_t>(sequence))) {}
+  __device__ uint64_t random64() {
+    if (second_) {
+      second_ = false;
+      return uint64_t{four_.z} << 32 | four_.w;
+    }
+    four_ = philox_.next();
+    second_ = true;
+    return uint64_t{four_.x} << 32 | four_.y;
+  }
+
+ private:
+  Philox philox_;
+  Draw4 four_{};
+  bool second_ = false;
+};
+
 #endif
+
+/// Numbers of 32 bits that a sample of several draws takes; one that is refused often enough takes more, which others
+/// take too.
+constexpr uint64_t kPerSample = 64;
 
 /// (0, 1] from 32 bits, and from 64.
 HB_HD float unit_float(uint32_t x) { return static_cast<float>(x) * 0x1p-32f + 0x1p-33f; }

@@ -48,9 +48,8 @@ Tensor tensor_of(const IValue& data, std::optional<ScalarType> dtype, std::optio
                              : wholes        ? kLong
                                              : kBool;
   NoGradGuard no_grad;
-  const Tensor flat = hb::empty({static_cast<int64_t>(numbers.size())}, complex ? kComplexDouble
-                                                                        : reals ? kDouble
-                                                                                : kLong);
+  const ScalarType widest = complex ? kComplexDouble : reals ? kDouble : kLong;
+  const Tensor flat = hb::empty({static_cast<int64_t>(numbers.size())}, TensorOptions(widest).device(kCPU));
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (complex) {
       flat.data_ptr<Complex<double>>()[i] = numbers[i].toScalar().to<Complex<double>>();
@@ -60,7 +59,7 @@ Tensor tensor_of(const IValue& data, std::optional<ScalarType> dtype, std::optio
       flat.data_ptr<int64_t>()[i] = whole(numbers[i]);
     }
   }
-  return flat.to(dtype.value_or(natural)).reshape(sizes).to(device.value_or(kCPU));
+  return flat.to(dtype.value_or(natural)).reshape(sizes).to(device.value_or(TensorOptions().device()));
 }
 
 Tensor tensor(const IValue& data, std::optional<ScalarType> dtype, std::optional<Device> device, bool requires_grad) {

@@ -61,6 +61,7 @@ void replace_all() {
   HB_REPLACE(cauchy_kernel);
   HB_REPLACE(poisson_kernel);
   HB_REPLACE(binomial_kernel);
+  HB_REPLACE(standard_gamma_kernel);
   HB_REPLACE(randperm_kernel);
   HB_REPLACE(multinomial_kernel);
 #undef HB_REPLACE

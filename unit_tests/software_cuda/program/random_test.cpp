@@ -56,6 +56,27 @@ TEST(SoftwareRandom, Counts) {
   EXPECT_THROW(torch::poisson(torch::full({3}, -1.0, torch::device(kGpu))).cpu(), c10::Error);
 }
 
+TEST(SoftwareRandom, Gamma) {
+  for (const torch::Dtype dtype : {torch::kFloat, torch::kDouble})
+    for (const double shape : {0.2, 1.0, 2.5, 40.0}) {
+      torch::manual_seed(4);
+      const Tensor x = at::_standard_gamma(torch::full({20000}, shape, torch::dtype(dtype).device(kGpu)));
+      EXPECT_EQ(x.scalar_type(), dtype);
+      const Tensor wide = x.cpu().to(torch::kDouble);
+      EXPECT_GT(wide.min().item<double>(), 0);
+      EXPECT_NEAR(wide.mean().item<double>(), shape, 0.04 * shape + 0.005) << shape;
+      EXPECT_NEAR(wide.var().item<double>(), shape, 0.08 * shape + 0.01) << shape;
+      EXPECT_NEAR(wide.log().mean().item<double>(), torch::digamma(torch::tensor(shape)).item<double>(), 0.08) << shape;
+    }
+  drawn([] { return at::_standard_gamma(torch::full({64}, 3.0, torch::device(kGpu))); });
+  const Tensor parts = drawn([] {
+    return at::_sample_dirichlet(torch::tensor({0.5, 2.0, 5.5}, torch::device(kGpu)).expand({5000, 3}));
+  });
+  EXPECT_TRUE(parts.sum(1).allclose(torch::ones({5000}, parts.dtype())));
+  EXPECT_TRUE(parts.mean(0).allclose(torch::tensor({0.0625, 0.25, 0.6875}).to(parts.dtype()), 0.05, 0.002))
+      << parts.mean(0);
+}
+
 TEST(SoftwareRandom, Choices) {
   const Tensor weights = torch::tensor({{1.0, 0.0, 3.0}, {0.0, 0.0, 2.0}}, torch::device(kGpu));
   const Tensor chosen = drawn([&] { return torch::multinomial(weights, 4000, true); });
