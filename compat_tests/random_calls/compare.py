@@ -146,7 +146,7 @@ def kind_of(arguments, ours, theirs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("libtorch", help="the program random_calls_libtorch")
+    parser.add_argument("libtorch", help="the program random_calls_libtorch (or random_calls_halfbridge: what --device changes)")
     parser.add_argument("halfbridge", help="the program random_calls_halfbridge")
     parser.add_argument("--device", choices=ENVIRONMENTS, default="cpu",
                         help="where Halfbridge's tensors are: fake has memory that the host cannot touch; cuda is the one "

@@ -47,7 +47,8 @@ HB_API inline Kernel<void(const Tensor& factor, const Tensor& inverse, bool uppe
 /// exchanged with row pivots[i] (from 1), the last row of a block of two with row -pivots[i].
 HB_API inline Kernel<void(const Tensor& a, const Tensor& ld, const Tensor& pivots, bool hermitian, const Tensor& info)>
     ldl_factor_kernel{"linalg_ldl_factor"};
-/// x (b, n, c) solves A x = right, where ld (b, n, n) and pivots (b, n) hold A's factors. Throws for other pivots.
+/// x (b, n, c) solves A x = right, where ld (b, n, n) and pivots (b, n) hold A's factors; pivots that are none have
+/// been refused.
 HB_API inline Kernel<void(const Tensor& ld, const Tensor& pivots, const Tensor& right, const Tensor& x, bool hermitian)>
     ldl_solve_kernel{"linalg_ldl_solve"};
 

@@ -11,12 +11,11 @@ namespace hb::cuda {
 namespace {
 
 /// The routines whose names tell the type of an element: letter S, D, C or Z, and `or` or `un`.
-template <ScalarType dtype>
+template <class V>
 struct Typed;
-#define HB_TYPED(dtype, Type, letter, kind)                                                                           \
+#define HB_TYPED(V, letter, kind)                                                                                     \
   template <>                                                                                                         \
-  struct Typed<dtype> {                                                                                               \
-    using V = Type;                                                                                                   \
+  struct Typed<V> {                                                                                                   \
     static void form_q(cusolverDnHandle_t h, int m, int n, int k, void* a, int lda, const void* tau, void* work,      \
                        int room, int* info) {                                                                         \
       HB_CUSOLVER(cusolverDn##letter##kind##gqr, h, m, n, k, static_cast<V*>(a), lda, static_cast<const V*>(tau),     \
@@ -41,26 +40,11 @@ struct Typed;
       return room;                                                                                                    \
     }                                                                                                                 \
   };
-HB_TYPED(kFloat, float, S, or)
-HB_TYPED(kDouble, double, D, or)
-HB_TYPED(kComplexFloat, cuComplex, C, un)
-HB_TYPED(kComplexDouble, cuDoubleComplex, Z, un)
+HB_TYPED(float, S, or)
+HB_TYPED(double, D, or)
+HB_TYPED(cuComplex, C, un)
+HB_TYPED(cuDoubleComplex, Z, un)
 #undef HB_TYPED
-
-/// Calls fn(Typed) for the dtype.
-template <class F>
-void with_typed(ScalarType dtype, const F& fn) {
-  switch (dtype) {
-    case kFloat:
-      return fn(Typed<kFloat>());
-    case kDouble:
-      return fn(Typed<kDouble>());
-    case kComplexFloat:
-      return fn(Typed<kComplexFloat>());
-    default:
-      return fn(Typed<kComplexDouble>());
-  }
-}
 
 Tensor new_tau(const Tensor& matrices) {
   return empty({matrices.size(0), std::min(matrices.size(1), matrices.size(2))}, matrices.options());
@@ -88,12 +72,14 @@ void form_q(const Tensor& q, const Tensor& tau) {
   const int m = static_cast<int>(to.rows), n = static_cast<int>(to.columns), k = static_cast<int>(tau.size(1)),
             leading = static_cast<int>(to.leading);
   const cusolverDnHandle_t handle = cusolver_handle();
-  with_typed(q.scalar_type(), [&](auto typed) {
-    const int room = typed.form_q_room(handle, m, n, k, to.data, leading, element(tau, 0));
-    const Scratch<typename decltype(typed)::V> work(room);
+  with_solver_type(q.scalar_type(), [&](auto zero) {
+    using V = decltype(zero);
+    const int room = Typed<V>::form_q_room(handle, m, n, k, to.data, leading, element(tau, 0));
+    const Scratch<V> work(room);
     const Scratch<int> unused(1);
     for (int64_t i = 0; i < to.count; ++i)
-      typed.form_q(handle, m, n, k, to.at(i), leading, element(tau, i * tau.size(1)), work.get(), room, unused.get());
+      Typed<V>::form_q(handle, m, n, k, to.at(i), leading, element(tau, i * tau.size(1)), work.get(), room,
+                       unused.get());
   });
 }
 
@@ -105,13 +91,15 @@ void times_q(const Tensor& reflections, const Tensor& tau, const Tensor& c, bool
   const int m = static_cast<int>(to.rows), n = static_cast<int>(to.columns), k = static_cast<int>(tau.size(1)),
             lda = static_cast<int>(vectors.leading), ldc = static_cast<int>(to.leading);
   const cusolverDnHandle_t handle = cusolver_handle();
-  with_typed(c.scalar_type(), [&](auto typed) {
-    const int room = typed.times_q_room(handle, side, form, m, n, k, vectors.data, lda, element(tau, 0), to.data, ldc);
-    const Scratch<typename decltype(typed)::V> work(room);
+  with_solver_type(c.scalar_type(), [&](auto zero) {
+    using V = decltype(zero);
+    const int room =
+        Typed<V>::times_q_room(handle, side, form, m, n, k, vectors.data, lda, element(tau, 0), to.data, ldc);
+    const Scratch<V> work(room);
     const Scratch<int> unused(1);
     for (int64_t i = 0; i < to.count; ++i)
-      typed.times_q(handle, side, form, m, n, k, vectors.at(i), lda, element(tau, i * tau.size(1)), to.at(i), ldc,
-                    work.get(), room, unused.get());
+      Typed<V>::times_q(handle, side, form, m, n, k, vectors.at(i), lda, element(tau, i * tau.size(1)), to.at(i), ldc,
+                        work.get(), room, unused.get());
   });
 }
 

@@ -79,6 +79,14 @@ cusolverStatus_t cusolverDnXgesvd(cusolverDnHandle_t, cusolverDnParams_t, signed
                                   void* s, cudaDataType u_type, void* u, int64_t ldu, cudaDataType vt_type, void* vt,
                                   int64_t ldvt, cudaDataType compute, void* on_device, size_t device_bytes,
                                   void* on_host, size_t host_bytes, int* info);
+cusolverStatus_t cusolverDnXsytrs_bufferSize(cusolverDnHandle_t, cublasFillMode_t fill, int64_t n, int64_t columns,
+                                             cudaDataType type, const void* a, int64_t lda, const int64_t* pivots,
+                                             cudaDataType b_type, void* b, int64_t ldb, size_t* on_device,
+                                             size_t* on_host);
+cusolverStatus_t cusolverDnXsytrs(cusolverDnHandle_t, cublasFillMode_t fill, int64_t n, int64_t columns,
+                                  cudaDataType type, const void* a, int64_t lda, const int64_t* pivots,
+                                  cudaDataType b_type, void* b, int64_t ldb, void* on_device, size_t device_bytes,
+                                  void* on_host, size_t host_bytes, int* info);
 
 #define HB_SOLVER_TYPED(T, letter, kind)                                                                               \
   cusolverStatus_t cusolverDn##letter##kind##gqr_bufferSize(cusolverDnHandle_t, int m, int n, int k, const T* a,       \
@@ -91,6 +99,9 @@ cusolverStatus_t cusolverDnXgesvd(cusolverDnHandle_t, cusolverDnParams_t, signed
   cusolverStatus_t cusolverDn##letter##kind##mqr(cusolverDnHandle_t, cublasSideMode_t side, cublasOperation_t form,    \
                                                  int m, int n, int k, const T* a, int lda, const T* tau, T* c,         \
                                                  int ldc, T* work, int room, int* info);                               \
+  cusolverStatus_t cusolverDn##letter##sytrf_bufferSize(cusolverDnHandle_t, int n, T* a, int lda, int* room);          \
+  cusolverStatus_t cusolverDn##letter##sytrf(cusolverDnHandle_t, cublasFillMode_t fill, int n, T* a, int lda,          \
+                                             int* pivots, T* work, int room, int* info);                               \
   cublasStatus_t cublas##letter##trsm_v2(cublasHandle_t, cublasSideMode_t side, cublasFillMode_t fill,                 \
                                          cublasOperation_t form, cublasDiagType_t diagonal, int m, int n,              \
                                          const T* alpha, const T* a, int lda, T* b, int ldb);

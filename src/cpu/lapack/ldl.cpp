@@ -32,24 +32,7 @@ void ldl_factor(const Tensor& a, const Tensor& ld, const Tensor& pivots, bool he
   });
 }
 
-/// sytrs exchanges rows unchecked, and reads two pivots for a block of two rows.
-void check_pivots(const Tensor& pivots) {
-  const int64_t n = pivots.size(1);
-  const int32_t* p = elements<int32_t>(pivots);
-  for (int64_t b = 0; b < pivots.size(0); ++b, p += n)
-    for (int64_t i = 0; i < n; ++i) {
-      HB_CHECK(p[i] != 0 && p[i] >= -n && p[i] <= n, "[linalg.ldl_solve] expected pivots between 1 and ", n, " or ", -n,
-               " and -1, got ", p[i]);
-      if (p[i] > 0) continue;
-      HB_CHECK(i + 1 < n && p[i + 1] < 0 && p[i + 1] >= -n,
-               "[linalg.ldl_solve] expected negative pivots in pairs, as linalg.ldl_factor gives them, got ", p[i],
-               " alone at row ", i);
-      ++i;
-    }
-}
-
 void ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& right, const Tensor& x, bool hermitian) {
-  check_pivots(pivots);
   with_matrix_type(ld, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("linalg.ldl_solve");

@@ -28,6 +28,23 @@ void check_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b) {
            b.scalar_type(), " and A of type ", ld.scalar_type(), " instead.");
 }
 
+/// LAPACK's sytrs exchanges rows unchecked, and reads two pivots for a block of two rows.
+void check_pivots(const Tensor& rows) {
+  const Tensor pivots = rows.to(kCPU).contiguous();
+  const int64_t n = pivots.size(1);
+  const auto* p = pivots.const_data_ptr<int32_t>();
+  for (int64_t b = 0; b < pivots.size(0); ++b, p += n)
+    for (int64_t i = 0; i < n; ++i) {
+      HB_CHECK(p[i] != 0 && p[i] >= -n && p[i] <= n, "[linalg.ldl_solve] expected pivots between 1 and ", n, " or ", -n,
+               " and -1, got ", p[i]);
+      if (p[i] > 0) continue;
+      HB_CHECK(i + 1 < n && p[i + 1] < 0 && p[i + 1] >= -n,
+               "[linalg.ldl_solve] expected negative pivots in pairs, as linalg.ldl_factor gives them, got ", p[i],
+               " alone at row ", i);
+      ++i;
+    }
+}
+
 }  // namespace
 
 TensorTuple3 linalg_ldl_factor_ex(const Tensor& self, bool hermitian, bool check_errors) {
@@ -55,9 +72,9 @@ Tensor linalg_ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b,
   Tensor x = by_columns(right, right.size(-2), right.size(-1));
   if (x.numel() > 0) {
     NoGradGuard no_grad;
-    const Tensor rows = pivots.expand(batch_sizes(wide, {pivots.size(-1)})).to(kInt);
-    ldl_solve_kernel(wide.device())(as_stack(wide), as_rows(rows).contiguous(), as_stack(right), as_stack(x),
-                                    hermitian);
+    const Tensor rows = as_rows(pivots.expand(batch_sizes(wide, {pivots.size(-1)})).to(kInt)).contiguous();
+    check_pivots(rows);
+    ldl_solve_kernel(wide.device())(as_stack(wide), rows, as_stack(right), as_stack(x), hermitian);
   }
   return ops::without_gradient("linalg_ldl_solve", x, ld, right);
 }
