@@ -89,6 +89,11 @@ TEST_F(DeviceSeams, OperandsOnTwoDevicesAreAnError) {
             std::string::npos);
 }
 
+TEST_F(DeviceSeams, WhatHasNoKernelSaysSo) {
+  EXPECT_NE(message_of(fake_device::call_missing_kernel).find("[nobodys] is not supported on device privateuseone:0"),
+            std::string::npos);
+}
+
 TEST_F(DeviceSeams, PrintsAndKeepsTrackOfItsMemory) {
   hb::reset_peak_memory(kFake);
   const size_t before = hb::memory_in_use(kFake);

@@ -165,6 +165,7 @@ void install() {
 Counts counts() { return {counters.kernels, counters.to_host, counters.from_host, counters.waits}; }
 void reset_counts() { counters.kernels = counters.to_host = counters.from_host = counters.waits = 0; }
 const char* last_kernel() { return counters.last_kernel; }
+void call_missing_kernel() { hb::Kernel<void()>("nobodys")(hb::Device(hb::kPrivateUse1, 0))(); }
 bool owns(const void* address) { return arena().owns(address); }
 
 }  // namespace fake_device

@@ -20,6 +20,8 @@ Counts counts();
 void reset_counts();
 /// The kernel that ran last.
 const char* last_kernel();
+/// Asks for a kernel that it does not have.
+void call_missing_kernel();
 /// Whether an address is in its memory.
 bool owns(const void* address);
 
