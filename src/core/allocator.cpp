@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -79,12 +80,38 @@ SmallCache* my_cache() {
 std::atomic<size_t> in_use{0}, peak{0};
 thread_local size_t most_bytes = SIZE_MAX;  // of one block, see MemoryLimit
 
-// Large blocks by size. What is in use and what is kept together stay within an eighth more than the most that was ever
-// in use: a training step that repeats itself finds all its blocks again, and the process grows no further for it.
+// How long memory that the program no longer needs may stay with it.
+std::chrono::duration<double> keep_time() {
+  static const double seconds = [] {
+    const char* text = std::getenv("HALFBRIDGE_KEEP_SECONDS");
+    return text ? std::strtod(text, nullptr) : 30.;
+  }();
+  return std::chrono::duration<double>(seconds);
+}
+
+// The most memory in use in this window of time and the one before it. Taking a block back from the system costs far
+// less than a window lasts, so forgetting what was needed before costs a program that needs it again next to nothing.
+class RecentPeak {
+ public:
+  void see(size_t used) {
+    const auto now = std::chrono::steady_clock::now();
+    if (HB_UNLIKELY(now - start_ > keep_time())) start_ = now, before_ = std::exchange(here_, 0);
+    here_ = std::max(here_, used);
+  }
+  size_t bytes() const { return std::max(before_, here_); }
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+  size_t before_ = 0, here_ = 0;
+};
+
+// Large blocks by size. What is in use and what is kept together stay within an eighth more than the most that was in
+// use lately: a training step that repeats itself finds all its blocks again, and the process grows no further for it.
 struct LargeCache {
   std::mutex mutex;
   std::map<size_t, std::vector<void*>> free;
   size_t cached = 0;
+  RecentPeak most;
 };
 LargeCache& large_cache() {
   static LargeCache* cache = [] {  // never destroyed: tensors of static storage outlive everything
@@ -100,6 +127,7 @@ LargeCache& large_cache() {
 void* take_large(size_t bytes) {
   LargeCache& cache = large_cache();
   std::lock_guard lock(cache.mutex);
+  cache.most.see(in_use.load(std::memory_order_relaxed));
   auto it = cache.free.find(bytes);
   if (it == cache.free.end() || it->second.empty()) return nullptr;
   void* p = it->second.back();
@@ -112,7 +140,7 @@ void* take_large(size_t bytes) {
 // Takes blocks, the largest first, until what is kept fits; the caller frees them without the lock.
 std::vector<void*> take_surplus(LargeCache& cache) {
   std::vector<void*> surplus;
-  const size_t most = peak.load(std::memory_order_relaxed), used = in_use.load(std::memory_order_relaxed);
+  const size_t most = cache.most.bytes(), used = in_use.load(std::memory_order_relaxed);
   const size_t limit = most + std::max<size_t>(most / 8, 32u << 20);
   while (cache.cached > 0 && cache.cached + used > limit) {
     auto last = std::prev(cache.free.end());
@@ -141,6 +169,7 @@ void keep_large(Block block) {
   std::vector<void*> surplus;
   {
     std::lock_guard lock(cache.mutex);
+    cache.most.see(in_use.load(std::memory_order_relaxed) + block.bytes);
     bool kept = false;
     try {
       cache.free[block.bytes].push_back(block.memory);

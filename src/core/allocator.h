@@ -17,7 +17,8 @@ struct Block {
   size_t bytes;
 };
 /// At least `bytes`, 64-byte aligned; null memory where there is none. Freed blocks are kept for reuse: small ones per
-/// thread, large ones as far as the process was that large before, so that a training step does not go to the system.
+/// thread, large ones as far as the process needed so much within the last half minute, or within the seconds that
+/// HALFBRIDGE_KEEP_SECONDS says, so that a training step does not go to the system.
 Block allocate_block(size_t bytes);
 void free_block(Block block);
 /// Throws the error of memory that there is not.
