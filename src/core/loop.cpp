@@ -6,6 +6,7 @@
 
 #include "backend/elementwise.h"
 #include "core/geometry.h"
+#include "core/offered_memory.h"
 #include "core/pending.h"
 #include "core/physical.h"
 #include "core/recorder.h"
@@ -200,6 +201,8 @@ Tensor empty_elementwise(const DimVector& sizes, ScalarType dtype, ArrayRef<cons
     strides = dense ? model->physical_strides() : geometry::dense_strides_like(sizes, model->physical_strides());
     deferred = dense && model->is_deferred();
   }
+  if (HB_UNLIKELY(offer::memory != nullptr) && !deferred)
+    if (Tensor t = offer::take(sizes, strides, dtype, device); t.defined()) return t;
   auto storage = StorageImpl::allocate(geometry::bytes(geometry::numel(sizes), element_size(dtype)), device);
   auto impl = make_intrusive<TensorImpl>(std::move(storage), dtype, sizes, std::move(strides), 0);
   if (deferred) impl->set_deferred();

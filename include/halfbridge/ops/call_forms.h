@@ -37,9 +37,10 @@ class HB_API OutScope {
 #define HB_OUT_FORMS
 #define HB_OUT_bool(name, params, args)
 #define HB_OUT_TensorVector(name, params, args)
-#define HB_OUT_Tensor(name, params, args)                                   \
-  HB_API Tensor& name##_out(Tensor& out, const Tensor& self HB_TAIL params) \
-      HB_BODY(ops::OutScope scope; return ops::write_out(#name, out, hb::name(self HB_TAIL args));)
+#define HB_OUT_Tensor(name, params, args)                                             \
+  HB_API Tensor& name##_out(Tensor& out, const Tensor& self HB_TAIL params)           \
+      HB_BODY(ops::OutScope scope; const ops::OutOffer offer(out, self HB_TAIL args); \
+              return ops::write_out(#name, out, hb::name(self HB_TAIL args));)
 #define HB_OUT_TensorTuple2(name, params, args)                                                                 \
   HB_API std::tuple<Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, const Tensor& self HB_TAIL params) \
       HB_BODY(ops::OutScope scope; const TensorTuple2 r = hb::name(self HB_TAIL args);                          \
@@ -53,7 +54,8 @@ class HB_API OutScope {
 #include <halfbridge/ops/methods.def>
 #define HB_BINARY(name)                                                           \
   HB_API Tensor& name##_out(Tensor& out, const Tensor& self, const Scalar& other) \
-      HB_BODY(ops::OutScope scope; return ops::write_out(#name, out, hb::name(self, other));)
+      HB_BODY(ops::OutScope scope; const ops::OutOffer offer(out, self, other);   \
+              return ops::write_out(#name, out, hb::name(self, other));)
 #include <halfbridge/ops/binary.def>
 
 // Functions that are not methods.
@@ -63,14 +65,9 @@ class HB_API OutScope {
     ops::OutScope scope;                                  \
     return ops::write_out(#name, out, hb::name(args...)); \
   }
-HB_OUT(linear)
-HB_OUT(where)
 HB_OUT(isin)
 HB_OUT(bucketize)
 HB_OUT(searchsorted)
-HB_OUT(mse_loss)
-HB_OUT(nll_loss)
-HB_OUT(binary_cross_entropy)
 HB_OUT(linalg_inv)
 HB_OUT(linalg_det)
 HB_OUT(linalg_cholesky)
@@ -80,10 +77,24 @@ HB_OUT(linalg_svdvals)
 HB_OUT(linalg_eigvalsh)
 HB_OUT(linalg_matrix_rank)
 #undef HB_OUT
-#define HB_OUT(name, params, args)                         \
-  HB_API Tensor& name##_out(Tensor& out, HB_UNPACK params) \
-      HB_BODY(ops::OutScope scope; return ops::write_out(#name, out, hb::name args);)
+#define HB_OUT(name, params, args)                                                 \
+  HB_API Tensor& name##_out(Tensor& out, HB_UNPACK params)                         \
+      HB_BODY(ops::OutScope scope; const ops::OutOffer offer(out, HB_UNPACK args); \
+              return ops::write_out(#name, out, hb::name args);)
 #define HB_UNPACK(...) __VA_ARGS__
+HB_OUT(linear, (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}),
+       (input, weight, bias))
+HB_OUT(where, (const Tensor& condition, const Tensor& self, const Tensor& other), (condition, self, other))
+HB_OUT(mse_loss, (const Tensor& self, const Tensor& target, int64_t reduction = loss_reduction::Mean),
+       (self, target, reduction))
+HB_OUT(nll_loss,
+       (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
+        int64_t reduction = loss_reduction::Mean, int64_t ignore_index = -100),
+       (self, target, weight, reduction, ignore_index))
+HB_OUT(binary_cross_entropy,
+       (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
+        int64_t reduction = loss_reduction::Mean),
+       (self, target, weight, reduction))
 HB_OUT(stack, (TensorList tensors, int64_t dim = 0), (tensors, dim))
 HB_OUT(hstack, (TensorList tensors), (tensors))
 HB_OUT(vstack, (TensorList tensors), (tensors))

@@ -10,9 +10,10 @@ namespace hb {
 #define HB_UNPACK(...) __VA_ARGS__
 #define HB_WRITE(name, out, i) \
   if (std::get<i>(r).defined()) ops::write_out(#name, out, std::get<i>(r))
-#define HB_OUT(name, params, args)                         \
-  HB_API Tensor& name##_out(Tensor& out, HB_UNPACK params) \
-      HB_BODY(ops::OutScope scope; return ops::write_out(#name, out, hb::name args);)
+#define HB_OUT(name, params, args)                                                 \
+  HB_API Tensor& name##_out(Tensor& out, HB_UNPACK params)                         \
+      HB_BODY(ops::OutScope scope; const ops::OutOffer offer(out, HB_UNPACK args); \
+              return ops::write_out(#name, out, hb::name args);)
 #define HB_OUT_2(name, params, args)                                                                               \
   HB_API std::tuple<Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, HB_UNPACK params)                     \
       HB_BODY(ops::OutScope scope; const auto r = hb::name args; HB_WRITE(name, out0, 0); HB_WRITE(name, out1, 1); \

@@ -7,9 +7,10 @@
 namespace hb {
 
 #define HB_UNPACK(...) __VA_ARGS__
-#define HB_OUT_OF(name, function, params, args)            \
-  HB_API Tensor& name##_out(Tensor& out, HB_UNPACK params) \
-      HB_BODY(ops::OutScope scope; return ops::write_out(#name, out, hb::function args);)
+#define HB_OUT_OF(name, function, params, args)                                    \
+  HB_API Tensor& name##_out(Tensor& out, HB_UNPACK params)                         \
+      HB_BODY(ops::OutScope scope; const ops::OutOffer offer(out, HB_UNPACK args); \
+              return ops::write_out(#name, out, hb::function args);)
 #define HB_OUT(name, params, args) HB_OUT_OF(name, name, params, args)
 #define HB_OUT_2(name, params, args)                                                           \
   HB_API std::tuple<Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, HB_UNPACK params) \

@@ -11,14 +11,16 @@ namespace hb {
 /// the modified ones (i0, i1, k0, k1; scaled: times exp(x)), the spherical j0 = sin(x) / x, and Airy's Ai.
 /// HB_POLYNOMIAL(name): special_name(x, n), where x and n broadcast: the polynomial of degree n, cut to an integer, at
 /// x; 0 for n below 0. The shifted ones are those at 2 x - 1.
-#define HB_BESSEL(name)                                             \
-  HB_API Tensor special_##name(const Tensor& self);                 \
-  HB_API Tensor& special_##name##_out(Tensor& out, const Tensor& x) \
-      HB_BODY(ops::OutScope scope; return ops::write_out("special_" #name, out, special_##name(x));)
+#define HB_BESSEL(name)                                               \
+  HB_API Tensor special_##name(const Tensor& self);                   \
+  HB_API Tensor& special_##name##_out(Tensor& out, const Tensor& x)   \
+      HB_BODY(ops::OutScope scope; const ops::OutOffer offer(out, x); \
+              return ops::write_out("special_" #name, out, special_##name(x));)
 #define HB_POLYNOMIAL_FORM(name, X, N)                                     \
   HB_API Tensor special_##name(const X& x, const N& n);                    \
   HB_API Tensor& special_##name##_out(Tensor& out, const X& x, const N& n) \
-      HB_BODY(ops::OutScope scope; return ops::write_out("special_" #name, out, special_##name(x, n));)
+      HB_BODY(ops::OutScope scope; const ops::OutOffer offer(out, x, n);   \
+              return ops::write_out("special_" #name, out, special_##name(x, n));)
 #define HB_POLYNOMIAL(name)                \
   HB_POLYNOMIAL_FORM(name, Tensor, Tensor) \
   HB_POLYNOMIAL_FORM(name, Scalar, Tensor) \

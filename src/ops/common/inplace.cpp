@@ -152,6 +152,15 @@ void take_order_of(std::string_view name, Tensor& out, const Tensor& result) {
   out.impl().set_geometry(result.impl().sizes(), DimVector(result.strides()), out.impl().offset());
 }
 
+// The function took the memory that was offered (core/offered_memory.h), or gives an argument or a view of it.
+bool shares_memory(const Tensor& out, const Tensor& result) {
+  return out.layout() == kStrided && result.layout() == kStrided &&
+         out.impl().physical_storage() == result.impl().physical_storage();
+}
+bool is_there(const TensorImpl& out, const TensorImpl& result) {
+  return out.physical_offset() == result.physical_offset() && same_visible_layout(out, result);
+}
+
 // Not on CUDA, where a captured graph may know where `out` lies.
 bool takes_memory_of(const Tensor& out, const Tensor& result) {
   if (out.is_cuda() || out.layout() != kStrided || result.layout() != kStrided) return false;
@@ -202,6 +211,12 @@ Tensor& assign_out(const char* name, Tensor& out, const Tensor& result) {
   if (out.impl().sizes() != result.impl().sizes()) {
     size_out(name, out, result.sizes());
     take_order_of(name, out, result);
+  }
+  if (shares_memory(out, result)) {
+    if (!is_there(out.impl(), result.impl())) return out.copy_(result.clone());
+    check_inference(name, out);
+    out.impl().bump_version();
+    return out;
   }
   if (!takes_memory_of(out, result)) return out.copy_(result);
   check_inference(name, out);

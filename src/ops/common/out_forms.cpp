@@ -1,4 +1,6 @@
 // The functions that ops/call_forms.h and the headers beside it declare, from the same rows.
+#include "ops/common/out_offer.h"
+
 #define HB_DEFINE_CALL_FORMS
 #include <halfbridge/engine.h>
 

@@ -6,6 +6,7 @@
 #include "autograd/record.h"
 #include "core/empty_contiguous.h"
 #include "core/geometry.h"
+#include "core/offered_memory.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
 #include "ops/common/layout.h"
@@ -141,7 +142,7 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   const Tensor x = self.is_contiguous() ? self : self.detach().contiguous();
   DimVector sizes = self.impl().sizes();
   if (!sizes.empty()) sizes[d] = at.numel();
-  Tensor out = empty_contiguous(sizes, self.scalar_type(), self.device());
+  Tensor out = empty_result(sizes, self.scalar_type(), self.device());
   select_rows_kernel(self.device())("index_select", out, x, at, ops::lines_of(x, d));
   if (needs_grad(self))
     record("IndexSelectBackward0", out, {&self}, {SavedTensor::input(at)},

@@ -7,6 +7,7 @@
 #include "backend/sort.h"
 #include "core/empty_contiguous.h"
 #include "core/geometry.h"
+#include "core/offered_memory.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
@@ -24,7 +25,7 @@ ScalarType running_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
 
 Tensor run(const Tensor& self, int64_t d, ScalarType t, ScanOp op) {
   const Tensor x = self.detach().to(t).contiguous();
-  Tensor out = empty_contiguous(x.impl().sizes(), t, x.device());
+  Tensor out = empty_result(x.impl().sizes(), t, x.device());
   scan_kernel(self.device())(out, Tensor(), x, ops::lines_of(x, d), op);
   return out;
 }
