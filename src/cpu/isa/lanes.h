@@ -19,13 +19,13 @@ struct LanesOf {
 template <class T, int64_t n = kLanes<T>>
 using Vector = typename LanesOf<T, n>::Vector;
 /// A vector from or to any place, by one instruction: GCC makes two of a memcpy of 32 bytes.
-template <class T>
-inline Vector<T> load(const T* from) {
-  return *reinterpret_cast<const typename LanesOf<T>::Unaligned*>(from);
+template <class T, int64_t n = kLanes<T>>
+inline Vector<T, n> load(const T* from) {
+  return *reinterpret_cast<const typename LanesOf<T, n>::Unaligned*>(from);
 }
-template <class T>
-inline void store(T* to, const Vector<T>& v) {
-  *reinterpret_cast<typename LanesOf<T>::Unaligned*>(to) = v;
+template <class T, int64_t n = kLanes<T>>
+inline void store(T* to, const Vector<T, n>& v) {
+  *reinterpret_cast<typename LanesOf<T, n>::Unaligned*>(to) = v;
 }
 /// What a shuffle of a Vector<T> is told by.
 template <class T>

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "backend/sort.h"
+#include "cpu/isa/lanes.h"
 #include "cpu/isa/vec.h"
 #include "formulas/carried.h"
 
@@ -123,6 +124,43 @@ void extremum_of_integers(T* out, int64_t* at, const T* in, int64_t n) {
     }
 }
 
+/// Four values, each with its place.
+struct Placed {
+  using Four = Vector<int64_t, 4>;
+  Four value, place;
+  template <int a, int b, int c, int d>
+  Placed lanes() const {
+    return {__builtin_shufflevector(value, value, a, b, c, d), __builtin_shufflevector(place, place, a, b, c, d)};
+  }
+};
+/// Lane by lane what comes later, unless what came first is better. Of one and the same it is that.
+template <bool kLargest>
+Placed better(const Placed& first, const Placed& later) {
+  const Placed::Four behind = kLargest ? later.value < first.value : later.value > first.value;
+  return {behind ? first.value : later.value, behind ? first.place : later.place};
+}
+
+/// A contiguous line of int64, four at once.
+template <bool kLargest>
+void extremum_by_four(int64_t* out, int64_t* at, const int64_t* in, int64_t n) {
+  using Four = Placed::Four;
+  Placed best{Four{} + in[0], Four{}};
+  Four places{0, 1, 2, 3};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4, places += 4) {
+    Placed four{load<int64_t, 4>(in + i), places};
+    four = better<kLargest>(four.lanes<0, 0, 2, 2>(), four);
+    four = better<kLargest>(four.lanes<0, 1, 1, 1>(), four);
+    const Placed all = better<kLargest>(best, four);
+    store<int64_t, 4>(out + i, all.value), store<int64_t, 4>(at + i, all.place);
+    best = better<kLargest>(best, four.lanes<3, 3, 3, 3>());
+  }
+  for (; i < n; ++i) {
+    best = better<kLargest>(best, {Four{} + in[i], Four{} + i});
+    out[i] = best.value[0], at[i] = best.place[0];
+  }
+}
+
 template <bool kLargest, class T>
 void extremum(T* out, int64_t* at, const T* in, int64_t n) {
   using C = Compared<T>;
@@ -203,7 +241,9 @@ void scan_rows(T* out, const T* in, int64_t lines, int64_t n) {
 template <bool kLargest, class T>
 void extremum_rows(T* out, int64_t* at, const T* in, int64_t lines, int64_t n) {
   const T* const end = in + lines * n;
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_same_v<T, int64_t>) {
+    for (; in != end; in += n, out += n, at += n) extremum_by_four<kLargest>(out, at, in, n);
+  } else if constexpr (std::is_integral_v<T>) {
     // Two together, no more: each is read in one place and written in two, and lines may be a page apart.
     for (; end - in >= 2 * n; in += 2 * n, out += 2 * n, at += 2 * n) extremum_of_integers<kLargest, 2>(out, at, in, n);
     if (in != end) extremum_of_integers<kLargest, 1>(out, at, in, n);
