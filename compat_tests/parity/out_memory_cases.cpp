@@ -61,8 +61,6 @@ const std::vector<std::pair<const char*, Write>>& functions() {
   return all;
 }
 
-void show(parity::Case& c, const std::string& name, const Tensor& t) { c.out(name, t); }
-
 Tensor fitting(const char* name, const Tensor& x) {
   return torch::full_like(x, 5, x.options().dtype(std::string(name) == "float_power" ? torch::kDouble : torch::kFloat));
 }
@@ -81,16 +79,16 @@ PARITY_CASE(out_memory, own) {
     const void* const address = seen.data_ptr();
     write(seen, x, y);
     c.check(seen.data_ptr() == address, "the memory stays");
-    show(c, row, out), show(c, row + ", seen", seen);
+    c.out(row, out), c.out(row + ", seen", seen);
     Tensor turned = fitting(name, x.t()).t();
     write(turned, x.t().contiguous().t(), y.t().contiguous().t());
-    show(c, row + ", by columns", turned);
+    c.out(row + ", by columns", turned);
     Tensor whole = torch::full({6, 5}, 9, out.options()), part = whole.narrow(0, 1, 4);
     write(part, x, y);
-    show(c, row + ", a part", whole);
+    c.out(row + ", a part", whole);
     Tensor wide = torch::full({4, 10}, 9, out.options()), strided = wide.slice(1, 0, 10, 2);
     write(strided, x, y);
-    show(c, row + ", with gaps", wide);
+    c.out(row + ", with gaps", wide);
   }
 }
 
@@ -101,11 +99,11 @@ PARITY_CASE(out_memory, of_an_argument) {
     if (std::string(name) == "float_power") continue;
     const Tensor first = c.randn({4, 5}), second = c.randn({4, 5});
     Tensor x = first.clone(), y = second.clone();
-    show(c, row + ", the first", write(x, x, second));
-    show(c, row + ", the second", write(y, first, y));
+    c.out(row + ", the first", write(x, x, second));
+    c.out(row + ", the second", write(y, first, y));
     Tensor z = first.clone(), alias = z.view({4, 5});
-    show(c, row + ", an alias", write(alias, z, second));
-    show(c, row + ", what it shares", z);
+    c.out(row + ", an alias", write(alias, z, second));
+    c.out(row + ", what it shares", z);
   }
 }
 
@@ -114,7 +112,7 @@ PARITY_CASE(out_memory, square) {
   const auto row = [&](const char* name, const std::function<void(Tensor&)>& write) {
     Tensor out = torch::full({4, 4}, 5.f), turned = torch::full({4, 4}, 5.f).t();
     write(out), write(turned);
-    show(c, name, out), show(c, std::string(name) + ", turned", turned);
+    c.out(name, out), c.out(std::string(name) + ", turned", turned);
   };
   row("t_copy", [&](Tensor& out) { at::t_copy_out(out, x); });
   row("transpose_copy", [&](Tensor& out) { at::transpose_copy_out(out, x, 0, 1); });

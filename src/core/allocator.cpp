@@ -169,7 +169,6 @@ void keep_large(Block block) {
   std::vector<void*> surplus;
   {
     std::lock_guard lock(cache.mutex);
-    cache.most.see(in_use.load(std::memory_order_relaxed) + block.bytes);
     bool kept = false;
     try {
       cache.free[block.bytes].push_back(block.memory);

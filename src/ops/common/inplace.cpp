@@ -152,13 +152,12 @@ void take_order_of(std::string_view name, Tensor& out, const Tensor& result) {
   out.impl().set_geometry(result.impl().sizes(), DimVector(result.strides()), out.impl().offset());
 }
 
-// The function took the memory that was offered (core/offered_memory.h), or gives an argument or a view of it.
-bool shares_memory(const Tensor& out, const Tensor& result) {
-  return out.layout() == kStrided && result.layout() == kStrided &&
-         out.impl().physical_storage() == result.impl().physical_storage();
-}
-bool is_there(const TensorImpl& out, const TensorImpl& result) {
-  return out.physical_offset() == result.physical_offset() && same_visible_layout(out, result);
+// The function computed in the memory that was offered (core/offered_memory.h).
+bool is_there(const Tensor& out, const Tensor& result) {
+  if (out.layout() != kStrided || result.layout() != kStrided) return false;
+  const TensorImpl &o = out.impl(), &r = result.impl();
+  return o.physical_storage() == r.physical_storage() && o.physical_offset() == r.physical_offset() &&
+         same_visible_layout(o, r);
 }
 
 // Not on CUDA, where a captured graph may know where `out` lies.
@@ -212,15 +211,10 @@ Tensor& assign_out(const char* name, Tensor& out, const Tensor& result) {
     size_out(name, out, result.sizes());
     take_order_of(name, out, result);
   }
-  if (shares_memory(out, result)) {
-    if (!is_there(out.impl(), result.impl())) return out.copy_(result.clone());
-    check_inference(name, out);
-    out.impl().bump_version();
-    return out;
-  }
-  if (!takes_memory_of(out, result)) return out.copy_(result);
+  const bool there = is_there(out, result);
+  if (!there && !takes_memory_of(out, result)) return out.copy_(result);
   check_inference(name, out);
-  out.impl().share_data_of(result.impl());
+  if (!there) out.impl().share_data_of(result.impl());
   out.impl().bump_version();
   return out;
 }

@@ -14,7 +14,7 @@ namespace offer {
 
 /// What of `out` may be offered: null where it is no plain memory, or where the write has to be seen.
 TensorImpl* of(const Tensor& out);
-bool is_apart(const Tensor& out, const Tensor& argument);
+bool is_apart(const TensorImpl& out, const Tensor& argument);
 
 template <class T>
 struct IsOptional : std::false_type {};
@@ -26,9 +26,9 @@ inline constexpr bool holds_no_tensor =
     std::is_convertible_v<const T&, IntArrayRef> || std::is_same_v<T, OptionalIntArrayRef> ||
     std::is_convertible_v<const T&, std::string_view>;
 
-/// Whether the function may read this argument after it wrote to `out`. Of what is not known here nothing is said.
+/// Whether the argument is what it was when `out` has been written: a type that is not known here may hold tensors.
 template <class T>
-bool allows(const Tensor& out, const T& argument) {
+bool allows(const TensorImpl& out, const T& argument) {
   if constexpr (std::is_same_v<T, Tensor>) {
     return is_apart(out, argument);
   } else if constexpr (std::is_convertible_v<const T&, TensorList>) {
@@ -50,7 +50,8 @@ class OutOffer {
  public:
   template <class... Args>
   explicit OutOffer(const Tensor& out, const Args&... arguments) : before_(std::exchange(offer::memory, nullptr)) {
-    if ((... && offer::allows(out, arguments))) offer::memory = offer::of(out);
+    TensorImpl* const t = offer::of(out);
+    if (t && (... && offer::allows(*t, arguments))) offer::memory = t;
   }
   ~OutOffer() { offer::memory = before_; }
   OutOffer(const OutOffer&) = delete;
